@@ -1,0 +1,12 @@
+//! Source files, spans and diagnostics.
+//!
+//! A diagnostic is data until the edge: a stable code, one terse message, a primary span, labelled secondary
+//! spans and an optional help. Spans are byte offsets into a source file; lines and columns (1-based) exist
+//! only while rendering.
+#![forbid(unsafe_code)]
+
+mod diagnostic;
+mod source;
+
+pub use diagnostic::{Code, Diagnostic, Diagnostics, Label};
+pub use source::{FileId, SourceFile, Span};

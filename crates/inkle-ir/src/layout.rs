@@ -1,0 +1,168 @@
+//! Memory layout that generated code, the runtime and exported bundles share: defined here, once.
+//!
+//! Values in memory: scalars have their size and alignment; vectors, matrices (row-major), quaternions and
+//! transforms are packed scalars with the scalar's alignment; structs follow C's rules; an array held in a
+//! struct or a parameter block is an [`ArrayDesc`].
+//!
+//! A kernel has one parameter block: the [`LaunchBounds`], then each argument at its natural alignment.
+
+use crate::types::{ArrayKind, StructType, Type};
+
+/// The most dimensions a launch or an array can have.
+pub const MAX_DIMS: usize = 4;
+
+/// An array as generated code sees it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ArrayDesc {
+    /// Address of the first element; zero when no array was passed.
+    pub data: u64,
+    /// Address of the first element's gradient; zero when there is none.
+    pub grad: u64,
+    /// Extents, elements; unused dimensions are zero.
+    pub shape: [i32; MAX_DIMS],
+    /// Distance between neighbours, bytes; may be negative.
+    pub strides: [i64; MAX_DIMS],
+}
+
+/// An indexed array as generated code sees it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IndexedArrayDesc {
+    /// The array that holds the elements.
+    pub array: ArrayDesc,
+    /// Per dimension the address of an i32 index list, or zero for the identity.
+    pub indices: [u64; MAX_DIMS],
+    /// Extents as seen through the lists.
+    pub shape: [i32; MAX_DIMS],
+}
+
+/// The head of every parameter block.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaunchBounds {
+    /// Extents of the launch; unused trailing dimensions are one.
+    pub dims: [i32; MAX_DIMS],
+    /// The product of the extents.
+    pub size: u64,
+}
+
+// Generated code reads these offsets.
+const _: () = {
+    assert!(size_of::<ArrayDesc>() == 64);
+    assert!(std::mem::offset_of!(ArrayDesc, grad) == 8);
+    assert!(std::mem::offset_of!(ArrayDesc, shape) == 16);
+    assert!(std::mem::offset_of!(ArrayDesc, strides) == 32);
+    assert!(size_of::<IndexedArrayDesc>() == 112);
+    assert!(std::mem::offset_of!(IndexedArrayDesc, indices) == 64);
+    assert!(std::mem::offset_of!(IndexedArrayDesc, shape) == 96);
+    assert!(size_of::<LaunchBounds>() == 24);
+    assert!(std::mem::offset_of!(LaunchBounds, size) == 16);
+};
+
+/// Offset, size and alignment of one field or argument, bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FieldLayout {
+    /// From the start of the struct or block.
+    pub offset: u32,
+    /// Bytes it takes.
+    pub size: u32,
+    /// Its alignment.
+    pub align: u32,
+}
+
+fn round_up(offset: u32, align: u32) -> u32 {
+    offset.div_ceil(align) * align
+}
+
+impl Type {
+    /// Size in memory, bytes; a multiple of the alignment.
+    pub fn size(self) -> u32 {
+        match self {
+            Type::Struct(s) => s.layout().1,
+            Type::Array(a) => match a.kind {
+                ArrayKind::Strided => size_of::<ArrayDesc>() as u32,
+                ArrayKind::Indexed => size_of::<IndexedArrayDesc>() as u32,
+            },
+            Type::Ref(_) => 8,
+            other => {
+                let scalar = other.scalar().expect("only structs, arrays and refs have no scalar");
+                other.component_count().expect("as above") * scalar.size()
+            }
+        }
+    }
+
+    /// Alignment in memory, bytes.
+    pub fn align(self) -> u32 {
+        match self {
+            Type::Struct(s) => s.fields.iter().map(|f| f.ty.align()).max().unwrap_or(1),
+            Type::Array(_) | Type::Ref(_) => 8,
+            other => other.scalar().expect("only structs, arrays and refs have no scalar").size(),
+        }
+    }
+}
+
+impl StructType {
+    /// The layout of every field, and the size of the whole, bytes.
+    pub fn layout(&self) -> (Vec<FieldLayout>, u32) {
+        let (fields, end) = place(self.fields.iter().map(|f| f.ty), 0);
+        let align = self.fields.iter().map(|f| f.ty.align()).max().unwrap_or(1);
+        (fields, round_up(end, align))
+    }
+}
+
+fn place(types: impl Iterator<Item = Type>, start: u32) -> (Vec<FieldLayout>, u32) {
+    let mut offset = start;
+    let fields = types
+        .map(|ty| {
+            let (size, align) = (ty.size(), ty.align());
+            offset = round_up(offset, align);
+            let field = FieldLayout { offset, size, align };
+            offset += size;
+            field
+        })
+        .collect();
+    (fields, offset)
+}
+
+/// Where each argument of a kernel lies in its parameter block.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParamLayout {
+    /// One entry per parameter.
+    pub args: Vec<FieldLayout>,
+    /// The size of the block, bytes; a multiple of 8.
+    pub size: u32,
+}
+
+impl ParamLayout {
+    /// The layout for parameters of these types.
+    pub fn new(types: impl IntoIterator<Item = Type>) -> ParamLayout {
+        let (args, end) = place(types.into_iter(), size_of::<LaunchBounds>() as u32);
+        ParamLayout { args, size: round_up(end, 8) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{Field, Scalar};
+
+    #[test]
+    fn structs_follow_c() {
+        let field = |name: &str, ty| Field { name: name.into(), ty };
+        let s = Type::structure(
+            "S",
+            vec![field("a", Type::BOOL), field("b", Type::vec(3, Scalar::F32)), field("c", Type::F64)],
+        );
+        let (fields, size) = s.as_struct().unwrap().layout();
+        assert_eq!(fields.iter().map(|f| f.offset).collect::<Vec<_>>(), [0, 4, 16]);
+        assert_eq!((size, s.align()), (24, 8));
+    }
+
+    #[test]
+    fn arguments_come_after_the_bounds() {
+        let layout = ParamLayout::new([Type::F32, Type::array(Type::F32, 1), Type::BOOL]);
+        assert_eq!(layout.args.iter().map(|f| f.offset).collect::<Vec<_>>(), [24, 32, 96]);
+        assert_eq!(layout.size, 104);
+    }
+}
