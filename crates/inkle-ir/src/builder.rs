@@ -129,14 +129,16 @@ impl<'f> Builder<'f> {
 
     /// The address of a struct's field.
     pub fn field(&mut self, reference: Value, index: u32) -> Value {
-        let target = self.ty(reference).as_ref_target().and_then(Type::as_struct).expect("field takes a struct ref");
+        let target =
+            self.ty(reference).as_ref_target().and_then(Type::as_struct).expect("field takes a struct ref");
         let ty = Type::reference(target.fields[index as usize].ty);
         self.value(OpKind::Field(index), [reference], ty)
     }
 
     /// The address of a scalar component by flat index.
     pub fn comp(&mut self, reference: Value, index: Value) -> Value {
-        let target = self.ty(reference).as_ref_target().and_then(Type::scalar).expect("comp takes a vector ref");
+        let target =
+            self.ty(reference).as_ref_target().and_then(Type::scalar).expect("comp takes a vector ref");
         self.value(OpKind::Comp, [reference, index], Type::reference(Type::Scalar(target)))
     }
 

@@ -144,7 +144,12 @@ pub struct Function {
 
 impl Function {
     /// A function with an empty body; `body` has one parameter per entry of `params`.
-    pub fn new(name: impl Into<String>, kind: FunctionKind, params: Vec<Param>, results: Vec<Type>) -> Function {
+    pub fn new(
+        name: impl Into<String>,
+        kind: FunctionKind,
+        params: Vec<Param>,
+        results: Vec<Type>,
+    ) -> Function {
         let mut function = Function {
             name: name.into(),
             kind,

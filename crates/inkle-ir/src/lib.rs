@@ -38,9 +38,12 @@ mod types;
 mod verify;
 
 pub use builder::Builder;
-pub use ir::{Block, BlockData, Function, FunctionId, FunctionKind, Module, Op, OpData, Param, Value, ValueData, ValueDef};
-pub use layout::{ArrayDesc, FieldLayout, IndexedArrayDesc, LaunchBounds, ParamLayout, MAX_DIMS};
+pub use ir::{
+    Block, BlockData, Function, FunctionId, FunctionKind, Module, Op, OpData, Param, Value, ValueData,
+    ValueDef,
+};
+pub use layout::{ArrayDesc, FieldLayout, IndexedArrayDesc, LaunchBounds, MAX_DIMS, ParamLayout};
 pub use op::{AtomicOp, BinaryOp, CmpOp, Constant, OpKind, UnaryOp};
-pub use parse::{parse, ParseError};
+pub use parse::{MAX_NESTING, ParseError, parse};
 pub use types::{ArrayKind, ArrayType, Field, Scalar, ScalarKind, StructType, Type};
-pub use verify::{verify, VerifyError, VerifyErrors};
+pub use verify::{VerifyError, VerifyErrors, verify};

@@ -209,7 +209,10 @@ pub enum Type {
     Ref(&'static Type),
 }
 
-fn intern<T: Eq + Hash + Send + Sync>(set: &'static OnceLock<Mutex<HashSet<&'static T>>>, value: T) -> &'static T {
+fn intern<T: Eq + Hash + Send + Sync>(
+    set: &'static OnceLock<Mutex<HashSet<&'static T>>>,
+    value: T,
+) -> &'static T {
     let mut set = set.get_or_init(Default::default).lock().unwrap_or_else(|e| e.into_inner());
     if let Some(found) = set.get(&value) {
         return found;
@@ -366,7 +369,9 @@ impl Type {
                 format!("vec{len}{}", suffix(elem))
             }
             Type::Vec { len, elem } => format!("vector(length={len}, dtype={})", elem.python_name()),
-            Type::Mat { rows, cols, elem } if rows == cols && rows <= 4 && elem.is_float() && elem != Scalar::BF16 => {
+            Type::Mat { rows, cols, elem }
+                if rows == cols && rows <= 4 && elem.is_float() && elem != Scalar::BF16 =>
+            {
                 format!("mat{rows}{cols}{}", suffix(elem))
             }
             Type::Mat { rows, cols, elem } => {
