@@ -64,7 +64,9 @@ def measure(contestants, device, repeats, quick):
                     if state == "cold":
                         shutil.rmtree(caches[contestant.name], ignore_errors=True)
                     run = contestant.run("first_result.py", cache=caches[contestant.name], device=device)
-                    note(f"compile, load, launch 3 kernels, {state}", contestant.name, [run.printed["first_launches_s"]])
+                    note(
+                        f"compile, load, launch 3 kernels, {state}", contestant.name, [run.printed["first_launches_s"]]
+                    )
                     note(f"start to first result, {state}", contestant.name, [run.seconds_to_result()])
         for repeat in range(1 if quick else 3):
             print(f"throughput, round {repeat + 1}", file=sys.stderr)

@@ -103,7 +103,9 @@ def package_versions(python, names):
         "    except m.PackageNotFoundError: pass\n"
         "print(json.dumps(found))"
     )
-    return json.loads(subprocess.run([python, "-c", program, *names], check=True, capture_output=True, text=True).stdout)
+    return json.loads(
+        subprocess.run([python, "-c", program, *names], check=True, capture_output=True, text=True).stdout
+    )
 
 
 def machine_facts():

@@ -1,0 +1,43 @@
+# inkle's commands. Each installs what it lacks first; `make help` lists them.
+
+SHELL := /bin/bash
+PYTHON_VENV := .venv/bin/python
+
+.PHONY: help setup build demo test lint bench gpu-bundle test-gpu bench-gpu wheel clean
+
+help: ## list the commands
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup: ## install LLVM 22 and a .venv with what is missing
+	@scripts/setup.sh
+
+build: setup ## build the Python package into .venv
+	@scripts/build.sh
+
+demo: build ## denoise a photograph, observe a humanoid; pictures in out/
+	@$(PYTHON_VENV) demos/run_all.py
+
+test: build ## run every test of Rust and Python
+	@$(PYTHON_VENV) scripts/run_tests.py
+
+lint: setup ## formatting, clippy, crate dependencies, tracked files, ruff
+	@scripts/lint.sh
+
+bench: build ## measure inkle and Warp side by side on the CPU
+	@scripts/setup.sh bench
+	@$(PYTHON_VENV) benches/run.py $(BENCH_FLAGS)
+
+gpu-bundle: setup ## build what test-gpu needs on a machine without Rust, into build/gpu
+	@scripts/gpu_bundle.sh
+
+test-gpu: ## run the tests that need an NVIDIA GPU (SANITIZE=1 adds compute-sanitizer)
+	@scripts/test_gpu.sh
+
+bench-gpu: ## measure inkle, Warp and CUDA C++ on an NVIDIA GPU
+	@scripts/with_gpu_python.sh benches/gpu.py $(BENCH_FLAGS)
+
+wheel: setup ## build a wheel with LLVM inside, into dist/
+	@scripts/wheel.sh dist
+
+clean: ## remove what was built, not the downloads
+	rm -rf build dist out target

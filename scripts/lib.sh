@@ -1,0 +1,13 @@
+# Shared by the scripts here; sourced, not run. Sets `root`, `venv` and `python`, and moves to the root.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+venv=${INKLE_VENV:-$root/.venv}
+python=$venv/bin/python
+cd "$root"
+
+say() { printf '== %s\n' "$*"; }
+
+die() {
+    printf 'error: %s\n' "$*" >&2
+    exit 1
+}

@@ -1,0 +1,63 @@
+"""Runs the tests of Rust and of Python that need an NVIDIA GPU, and closes with one summary.
+
+Rust tests are those with `cuda` in their name, Python tests those that run on the device `cuda:0`. Where there is no cargo, the Rust
+tests are the binaries of build/gpu. A test that skips itself on a machine with a GPU is a failure.
+"""
+
+import lzma
+import os
+import shutil
+import sys
+
+from run_tests import ROOT, Outcome, close, python_outcomes, read_libtest, run_shown
+
+BUNDLE = ROOT / "build/gpu"
+ON_GPU = ["--device", "cuda:0", "-k", "cuda"]
+# Errors of memory and of synchronisation end the program with this code.
+SANITIZER = ["compute-sanitizer", "--tool", "memcheck", "--error-exitcode", "99", "--target-processes", "all"]
+
+
+def unpacked(folder):
+    """The test binaries of the bundle, unpacked beside their archives."""
+    for archive in sorted(folder.glob("*.xz")):
+        binary = archive.with_suffix("")
+        if not binary.exists() or binary.stat().st_mtime < archive.stat().st_mtime:
+            with lzma.open(archive) as packed, open(binary, "wb") as plain:
+                shutil.copyfileobj(packed, plain)
+            binary.chmod(0o755)
+        yield binary
+
+
+def rust_outcomes():
+    if shutil.which("cargo"):
+        command = ["cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--lib", "--tests"]
+        code, printed = run_shown([*command, "cuda", "--", "--show-output"])
+        yield read_libtest(printed, "rust", code == 0)
+        return
+    for binary in unpacked(BUNDLE / "tests"):
+        code, printed = run_shown([str(binary), "cuda", "--show-output"])
+        yield read_libtest(printed, binary.name, code == 0)
+
+
+def sanitized():
+    """The Python tests once more under compute-sanitizer; its own verdict is the only test counted."""
+    if shutil.which("compute-sanitizer") is None:
+        return Outcome("sanitizer", skips={"compute-sanitizer": "compute-sanitizer is not installed"})
+    code, _ = run_shown([*SANITIZER, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *ON_GPU])
+    return Outcome("sanitizer", passed=int(code == 0), failed=int(code != 0))
+
+
+def main():
+    outcomes = [*rust_outcomes(), *python_outcomes(ON_GPU)]
+    if os.environ.get("SANITIZE") == "1":
+        outcomes.append(sanitized())
+    code = close(outcomes)
+    skipped = sum(len(outcome.skips) for outcome in outcomes)
+    if skipped or not any(outcome.passed for outcome in outcomes):
+        print(f"test-gpu: {skipped} tests skipped themselves on a machine that has a GPU", file=sys.stderr)
+        code = 1
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

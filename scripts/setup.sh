@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Installs what building, testing and showing inkle needs and this machine lacks: Debian's LLVM 22 and a `.venv`
+# with Python packages. Doing it again is quick and changes nothing.
+#
+#     scripts/setup.sh              what building, testing and the demos need
+#     scripts/setup.sh bench        also .bench-venv, with the peer that the benchmarks measure beside inkle
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+wanted=${1:-all}
+host_python=${PYTHON:-python3}
+
+need_packages=()
+command -v llvm-config-22 >/dev/null || need_packages+=(llvm-22-dev libpolly-22-dev libzstd-dev)
+command -v cc >/dev/null || need_packages+=(build-essential)
+
+command -v cargo >/dev/null || die "cargo is not on the PATH; inkle is built with Rust 1.95 or newer (https://rustup.rs)"
+rust=$(rustc --version | cut -d' ' -f2)
+printf '1.95.0\n%s\n' "${rust%%-*}" | sort -CV || die "rustc is $rust; inkle needs 1.95 or newer: rustup update stable"
+command -v "$host_python" >/dev/null || die "$host_python is not on the PATH; inkle needs Python 3.10 or newer"
+"$host_python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
+    die "$host_python is $("$host_python" --version); inkle needs Python 3.10 or newer"
+"$host_python" -c 'import ensurepip, venv' 2>/dev/null || need_packages+=(python3-venv)
+
+if [ ${#need_packages[@]} -gt 0 ]; then
+    install="apt-get install -y --no-install-recommends ${need_packages[*]}"
+    command -v apt-get >/dev/null ||
+        die "missing: ${need_packages[*]} (names of Debian 12); this machine has no apt-get, so install them by hand"
+    if [ "$(id -u)" = 0 ]; then
+        as_root=()
+    elif command -v sudo >/dev/null; then
+        as_root=(sudo)
+    else
+        die "missing: ${need_packages[*]}; as root, run: apt-get update && $install"
+    fi
+    say "installing ${need_packages[*]}"
+    "${as_root[@]}" apt-get update -q
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive $install </dev/null
+fi
+
+# make_venv FOLDER GROUP...: a virtual environment with dependency groups of pyproject.toml, made anew only when
+# pyproject.toml or the Python changed.
+make_venv() {
+    local folder=$1 stamp pip
+    shift
+    stamp="$("$host_python" -c 'import sys; print(sys.version)') $(sha256sum pyproject.toml | cut -d' ' -f1) $*"
+    if [ -x "$folder/bin/python" ] && [ "$(cat "$folder/.stamp" 2>/dev/null)" = "$stamp" ]; then
+        return
+    fi
+    say "making $(basename "$folder") with the groups: $*"
+    "$host_python" -m venv "$folder"
+    pip=("$folder/bin/python" -m pip --disable-pip-version-check --no-input)
+    # Groups are known to pip from 25.1 on; Debian 12 has an older one.
+    "${pip[@]}" install -q --upgrade 'pip>=25.1'
+    "${pip[@]}" install -q "${@/#/--group=}"
+    printf '%s' "$stamp" >"$folder/.stamp"
+}
+
+if [ "$wanted" = bench ]; then
+    make_venv "$root/.bench-venv" bench
+fi
+make_venv "$venv" dev demo

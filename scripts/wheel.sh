@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Builds a wheel that needs no LLVM on the machine it is installed on.
+#
+#     scripts/wheel.sh FOLDER
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+folder=${1:?usage: scripts/wheel.sh FOLDER}
+say "building the wheel with LLVM linked statically"
+"$venv/bin/maturin" build --locked --release --strip --no-default-features --features static-llvm --out "$folder"
+ls -l "$folder"/*.whl
