@@ -1,7 +1,7 @@
 """Runs the tests of Rust and of Python that need an NVIDIA GPU, and closes with one summary.
 
-Rust tests are those with `cuda` in their name, Python tests those that run on the device `cuda:0`. Where there is no cargo, the Rust
-tests are the binaries of build/gpu. A test that skips itself on a machine with a GPU is a failure.
+Rust tests are those with `cuda` in their name, Python tests those that run on the device `cuda:0`. Where there is
+no cargo, the Rust tests are the binaries of build/gpu. A test that skips itself on a machine with a GPU is a failure.
 """
 
 import lzma
