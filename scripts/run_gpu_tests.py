@@ -12,7 +12,7 @@ import sys
 from run_tests import ROOT, Outcome, close, python_outcomes, read_libtest, run_shown
 
 BUNDLE = ROOT / "build/gpu"
-ON_GPU = ["--device", "cuda:0", "-k", "cuda"]
+ON_GPU = ["tests/python", "--device", "cuda:0", "-k", "cuda"]
 # Errors of memory and of synchronisation end the program with this code.
 SANITIZER = ["compute-sanitizer", "--tool", "memcheck", "--error-exitcode", "99", "--target-processes", "all"]
 
