@@ -1,0 +1,196 @@
+"""wp.func: calls, results, overloads, arguments, and what is refused."""
+
+import pytest
+from _support import kernel_from, run
+from _wp import wp
+
+
+@wp.func
+def square(x: float) -> float:
+    return x * x
+
+
+@wp.func
+def norm(x: float, y: float):
+    return wp.sqrt(square(x) + square(y))
+
+
+@wp.func
+def divmod_c(a: int, b: int):
+    return a / b, a % b
+
+
+@wp.func
+def sort2(a: float, b: float) -> tuple[float, float]:
+    if a > b:
+        return b, a
+    return a, b
+
+
+@wp.func
+def scaled(x: float, factor: float = 2.0, offset: float = 1.0):
+    return x * factor + offset
+
+
+@wp.kernel
+def calls(out: wp.array(dtype=float)):
+    out[0] = norm(3.0, 4.0)
+    q, r = divmod_c(17, 5)
+    out[1] = float(q * 10 + r)
+    low, high = sort2(5.0, 2.0)
+    out[2] = low * 10.0 + high
+    out[3] = scaled(3.0)
+    out[4] = scaled(3.0, 10.0)
+    out[5] = scaled(3.0, offset=0.0)
+    out[6] = scaled(offset=5.0, x=1.0, factor=3.0)
+    f = square
+    out[7] = f(f(2.0))
+
+
+def test_calls_results_defaults_and_keywords(device):
+    assert run(calls, float, 8, device=device).tolist() == [5.0, 32.0, 25.0, 7.0, 31.0, 6.0, 8.0, 16.0]
+
+
+@wp.func
+def kind(x: int):
+    return 1
+
+
+@wp.func
+def kind(x: float):  # noqa: F811 - an overload
+    return 2
+
+
+@wp.func
+def kind(x: wp.vec3):  # noqa: F811
+    return 3
+
+
+@wp.func
+def kind(x: int, y: int):  # noqa: F811
+    return 4
+
+
+@wp.kernel
+def overloads(out: wp.array(dtype=int)):
+    out[0] = kind(1)
+    out[1] = kind(1.0)
+    out[2] = kind(wp.vec3())
+    out[3] = kind(1, 2)
+
+
+def test_overloads_are_chosen_by_argument_types(device):
+    assert run(overloads, int, 4, device=device).tolist() == [1, 2, 3, 4]
+
+
+@wp.func
+def change(n: int, v: wp.vec3, a: wp.array(dtype=float), row: wp.array(dtype=float)):
+    n = n + 1
+    v[0] = 10.0
+    a[n] = 7.0
+    row[1] += 0.5
+
+
+@wp.kernel
+def arguments(a: wp.array(dtype=float), m: wp.array2d(dtype=float), out: wp.array(dtype=float)):
+    n = int(1)
+    v = wp.vec3(1.0, 2.0, 3.0)
+    change(n, v, a, m[1])
+    out[0] = float(n)
+    out[1] = v[0]
+
+
+def test_arguments_are_values_but_arrays_are_shared(device):
+    a = wp.zeros(3, dtype=float, device=device)
+    m = wp.zeros((2, 2), dtype=float, device=device)
+    assert run(arguments, float, 2, a, m, device=device).tolist() == [1.0, 1.0]
+    assert a.numpy().tolist() == [0.0, 0.0, 7.0]
+    assert m.numpy().tolist() == [[0.0, 0.0], [0.0, 0.5]]
+
+
+GENERIC = """
+@wp.func
+def twice(x: Any):
+    return x + x
+
+@wp.func
+def first(a: wp.array(dtype=Any)):
+    return a[0]
+"""
+
+
+def test_generic_functions(device, tmp_path):
+    body = "out[0] = twice(f)\nout[1] = float(twice(3))\nout[2] = twice(wp.vec2(1.0, 2.0))[1]\nout[3] = first(a) + float(first(b))"
+    kernel = kernel_from(tmp_path, body, "f: float, a: wp.array(dtype=float), b: wp.array(dtype=int), out: wp.array(dtype=float)", GENERIC)
+    a = wp.array([0.5], dtype=float, device=device)
+    b = wp.array([4], dtype=int, device=device)
+    assert run(kernel, float, 4, 1.5, a, b, device=device).tolist() == [3.0, 6.0, 4.0, 4.5]
+
+
+@wp.func
+def clamp_negative(x: wp.array(dtype=float), i: int):
+    if i >= x.shape[0]:
+        return
+    if x[i] < 0.0:
+        x[i] = 0.0
+
+
+@wp.kernel
+def procedures(x: wp.array(dtype=float)):
+    clamp_negative(x, wp.tid())
+
+
+def test_function_without_result(device):
+    x = wp.array([-1.0, 2.0, -3.0], dtype=float, device=device)
+    wp.launch(procedures, dim=64, inputs=[x], device=device)
+    assert x.numpy().tolist() == [0.0, 2.0, 0.0]
+
+
+def test_functions_can_be_called_from_python():
+    assert square(3.0) == 9.0
+    assert scaled(3.0, offset=0.0) == 6.0
+
+
+def test_deep_call_chains(device, tmp_path):
+    before = "@wp.func\ndef f0(x: float):\n    return x + 1.0\n"
+    for i in range(1, 40):
+        before += f"\n@wp.func\ndef f{i}(x: float):\n    return f{i - 1}(x) + f{max(i - 20, 0)}(0.0) - f{max(i - 20, 0)}(0.0) + 1.0\n"
+    kernel = kernel_from(tmp_path, "out[0] = f39(f)", "f: float, out: wp.array(dtype=float)", before)
+    assert run(kernel, float, 1, 0.5, device=device)[0] == 40.5
+
+
+REFUSED = {
+    "two result types": ("def g(x: float):\n    if x > 0.0:\n        return 1\n    return 2.0", "g(f)"),
+    "promised another type": ("def g(x: float) -> int:\n    return x", "g(f)"),
+    "direct recursion": ("def g(x: float) -> float:\n    if x < 0.0:\n        return x\n    return g(x - 1.0)", "g(f)"),
+    "no annotation": ("def g(x):\n    return x", "g(f)"),
+    "no result used as value": ("def g(x: float):\n    y = x", "g(f)"),
+    "too many arguments": ("def g(x: float):\n    return x", "g(f, f)"),
+    "wrong type": ("def g(x: float):\n    return x", "g(n)"),
+    "unknown keyword": ("def g(x: float):\n    return x", "g(y=f)"),
+    "thread index in a function": ("def g(x: float):\n    return float(wp.tid())", "g(f)"),
+    "too many results": ("def g(x: float):\n    return x, x", "g(f)\na, b, c = g(f)"),
+}
+
+
+@pytest.mark.parametrize("mistake", REFUSED)
+def test_refused_functions(tmp_path, mistake):
+    source, call = REFUSED[mistake]
+    out = wp.zeros(1, dtype=int, device="cpu")
+    with pytest.raises(Exception):  # noqa: B017
+        kernel = kernel_from(tmp_path, f"value = {call}\nout[0] = 1", before="@wp.func\n" + source)
+        wp.launch(kernel, dim=1, inputs=[1, 1.0, out], device="cpu")
+    assert out.numpy()[0] == 0
+
+
+def test_mutual_recursion_is_refused(tmp_path):
+    before = "@wp.func\ndef a(x: float) -> float:\n    return b(x)\n\n@wp.func\ndef b(x: float) -> float:\n    return a(x)"
+    kernel = kernel_from(tmp_path, "y = a(f)\nout[0] = 1", before=before)
+    with pytest.raises(Exception):  # noqa: B017
+        wp.launch(kernel, dim=1, inputs=[1, 1.0, wp.zeros(1, dtype=int, device="cpu")], device="cpu")
+
+
+def test_plain_python_function_is_refused_by_name(tmp_path):
+    kernel = kernel_from(tmp_path, "y = undecorated(f)\nout[0] = 1", before="def undecorated(x):\n    return x")
+    with pytest.raises(Exception, match="undecorated"):
+        wp.launch(kernel, dim=1, inputs=[1, 1.0, wp.zeros(1, dtype=int, device="cpu")], device="cpu")
