@@ -33,8 +33,8 @@ gpu-bundle: setup ## build what test-gpu needs on a machine without Rust, into b
 test-gpu: ## run the tests that need an NVIDIA GPU (SANITIZE=1 adds compute-sanitizer)
 	@scripts/test_gpu.sh
 
-bench-gpu: ## measure inkle, Warp and CUDA C++ on an NVIDIA GPU
-	@scripts/with_gpu_python.sh benches/gpu.py $(BENCH_FLAGS)
+bench-gpu: ## measure inkle, Warp (BENCH_PEER=folder) and CUDA C++ on an NVIDIA GPU
+	@BENCH_PEER=$(BENCH_PEER) scripts/with_gpu_python.sh benches/gpu.py $(BENCH_FLAGS)
 
 wheel: setup ## build a wheel with LLVM inside, into dist/
 	@scripts/wheel.sh dist

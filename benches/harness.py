@@ -156,8 +156,34 @@ def print_table(header, rows):
         print("  ".join(cells).rstrip())
 
 
-def write_results(path, facts, results):
-    """Write `results` and the machine `facts` they hold under as JSON."""
+def medians_of(samples):
+    """`samples` as `{measurement: {contestant: [values]}}`, reduced to medians."""
+    return {
+        measurement: {name: summary(values)["median"] for name, values in by_name.items()}
+        for measurement, by_name in samples.items()
+    }
+
+
+def print_targets(verdicts):
+    """Print `(what, reached, limit, holds)` for each number the project set itself; they decide no exit code."""
+    if verdicts:
+        print()
+        print_table(
+            ("target", "now", "limit", ""), [(*row, "reached" if holds else "MISSED") for *row, holds in verdicts]
+        )
+
+
+def write_results(path, facts, contestants, samples, work, verdicts, quick):
+    """Write everything a run of a benchmark found as JSON; `benches/results/README.md` says what is where."""
+    results = {
+        "machine": facts,
+        "versions": {contestant.name: contestant.versions for contestant in contestants},
+        "quick": quick,
+        "summary": {m: {name: summary(values) for name, values in by.items()} for m, by in samples.items()},
+        "work": work,
+        "targets": [dict(zip(("what", "now", "limit", "reached"), row, strict=True)) for row in verdicts],
+        "samples": samples,
+    }
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"machine": facts, **results}, indent=1) + "\n")
+    path.write_text(json.dumps(results, indent=1) + "\n")
     print(f"written to {path}", file=sys.stderr)

@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
 # Runs a Python program with inkle importable: from `.venv` where inkle can be built, else from the wheel of
 # build/gpu under the machine's own Python.
+# BENCH_PEER names a folder with Warp for the benchmarks (see scripts/gpu_peer.sh).
 #
 #     scripts/with_gpu_python.sh PROGRAM ARGUMENTS...
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+if [ -n "${BENCH_PEER:-}" ]; then
+    export PYTHONPATH="$(realpath "$BENCH_PEER")${PYTHONPATH:+:$PYTHONPATH}"
+fi
 
 if command -v cargo >/dev/null; then
     scripts/setup.sh

@@ -51,7 +51,7 @@ def count():
 
 measured = {
     "launch": [s / LAUNCHES for s in samples(launch_many, 5)],
-    "recorded_launch": [s / LAUNCHES for s in samples(replay_many, 5)],
+    "recorded launch": [s / LAUNCHES for s in samples(replay_many, 5)],
     "saxpy": samples(lambda: wp.launch(saxpy, dim=N, inputs=[x, y, 2.0], device=DEVICE), 9),
     "trig": samples(lambda: wp.launch(trig, dim=N, inputs=[x, y], device=DEVICE), 5),
     "nbody": samples(
