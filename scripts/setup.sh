@@ -11,7 +11,7 @@ wanted=${1:-all}
 host_python=${PYTHON:-python3}
 
 need_packages=()
-command -v llvm-config-22 >/dev/null || need_packages+=(llvm-22-dev libpolly-22-dev libzstd-dev)
+command -v llvm-config-22 >/dev/null || need_packages+=(llvm-22-dev libpolly-22-dev libzstd-dev zlib1g-dev)
 command -v cc >/dev/null || need_packages+=(build-essential)
 
 command -v cargo >/dev/null || die "cargo is not on the PATH; inkle is built with Rust 1.95 or newer (https://rustup.rs)"
@@ -34,8 +34,10 @@ if [ ${#need_packages[@]} -gt 0 ]; then
         die "missing: ${need_packages[*]}; as root, run: apt-get update && $install"
     fi
     say "installing ${need_packages[*]}"
-    "${as_root[@]}" apt-get update -q
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive $install </dev/null
+    "${as_root[@]}" apt-get update -qq
+    # One word of many on purpose.
+    # shellcheck disable=SC2086
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive $install -qq -o Dpkg::Use-Pty=0 </dev/null >/dev/null
 fi
 
 # make_venv FOLDER GROUP...: a virtual environment with dependency groups of pyproject.toml, made anew only when
