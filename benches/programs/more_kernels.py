@@ -11,6 +11,6 @@ def histogram(values: wp.array(dtype=float), counts: wp.array(dtype=int)):
 
 
 @wp.kernel
-def total(values: wp.array(dtype=float), result: wp.array(dtype=float)):
+def total(values: wp.array(dtype=float), sums: wp.array(dtype=float), slot: int):
     i = wp.tid()
-    wp.atomic_add(result, 0, values[i])
+    wp.atomic_add(sums, slot, values[i])
