@@ -1,0 +1,291 @@
+"""Arrays inside kernels: indexing, views, attributes, atomics."""
+
+import numpy as np
+import pytest
+from _support import differs_from_warp, run
+from _wp import wp
+
+
+@wp.kernel
+def copy1(a: wp.array(dtype=float), out: wp.array(dtype=float)):
+    i = wp.tid()
+    out[i] = a[i]
+
+
+@wp.kernel
+def copy2(a: wp.array2d(dtype=float), out: wp.array2d(dtype=float)):
+    i, j = wp.tid()
+    out[i, j] = a[i, j]
+
+
+@wp.kernel
+def copy3(a: wp.array3d(dtype=float), out: wp.array3d(dtype=float)):
+    i, j, k = wp.tid()
+    out[i, j, k] = a[i, j, k]
+
+
+@wp.kernel
+def copy4(a: wp.array4d(dtype=float), out: wp.array4d(dtype=float)):
+    i, j, k, m = wp.tid()
+    out[i, j, k, m] = a[i, j, k, m]
+
+
+@pytest.mark.parametrize("ndim", [1, 2, 3, 4])
+def test_strided_inputs_of_every_rank(device, ndim):
+    rng = np.random.default_rng(ndim)
+    full = rng.normal(size=(6, 5, 4, 3)[:ndim]).astype(np.float32)
+    base = wp.array(full, device=device)
+    kernel = (copy1, copy2, copy3, copy4)[ndim - 1]
+    every_second = base[tuple(slice(None, None, 2) for _ in range(ndim))]
+    want = full[tuple(slice(None, None, 2) for _ in range(ndim))]
+    np.testing.assert_array_equal(run(kernel, float, want.shape, every_second, dim=want.shape, device=device), want)
+    turned = base.transpose()
+    np.testing.assert_array_equal(run(kernel, float, full.T.shape, turned, dim=full.T.shape, device=device), full.T)
+
+
+@wp.kernel
+def write_rows(a: wp.array3d(dtype=float), n: int):
+    i = wp.tid()
+    plane = a[i]
+    row = plane[1]
+    row[0] = 1.0
+    plane[0, 1] = 2.0
+    a[i, 0][0] = 3.0
+    a[i][1][1] = 4.0
+    again = a[i, n]
+    again[2] += 5.0
+
+
+def test_partial_indexing_gives_views(device):
+    a = wp.zeros((2, 2, 3), dtype=float, device=device)
+    wp.launch(write_rows, dim=2, inputs=[a, 1], device=device)
+    assert a.numpy().tolist() == [[[3.0, 2.0, 0.0], [1.0, 4.0, 5.0]]] * 2
+
+
+@wp.kernel
+def slices(a: wp.array(dtype=int), m: wp.array2d(dtype=int), out: wp.array(dtype=int)):
+    part = a[1:4]
+    out[0] = part[0]
+    out[1] = part.shape[0]
+    column = m[:, 1]
+    out[2] = column[2]
+    block = m[1:3, 0]
+    out[3] = block[1]
+    part[2] = 77
+
+
+def test_slices_in_kernels(device):
+    a = wp.array(np.arange(6), dtype=int, device=device)
+    m = wp.array(np.arange(12).reshape(4, 3), dtype=int, device=device)
+    assert run(slices, int, 4, a, m, device=device).tolist() == [1, 3, 7, 6]
+    assert a.numpy().tolist() == [0, 1, 2, 77, 4, 5]
+
+
+@wp.kernel
+def attributes(a: wp.array(dtype=float), b: wp.array4d(dtype=float), n: int, out: wp.array(dtype=int)):
+    out[0] = a.shape[0]
+    out[1] = b.shape[0] * 1000 + b.shape[1] * 100 + b.shape[2] * 10 + b.shape[3]
+    out[2] = b.shape[n]
+    out[3] = len(a)
+    out[4] = len(b)
+    s = b.shape
+    out[5] = s[1]
+    row = b[0, 1]
+    out[6] = row.shape[0] * 10 + row.shape[1]
+
+
+def test_shape_and_length(device):
+    a = wp.zeros(7, dtype=float, device=device)
+    b = wp.zeros((2, 3, 4, 5), dtype=float, device=device)
+    assert run(attributes, int, 7, a, b, 2, device=device).tolist() == [7, 2345, 4, 7, 2, 3, 45]
+
+
+@wp.kernel
+def index_types(a: wp.array(dtype=int), i8: wp.int8, u8: wp.uint8, i64: wp.int64, u64: wp.uint64, out: wp.array(dtype=int)):
+    out[0] = a[i8]
+    out[1] = a[u8]
+    out[2] = a[i64]
+    out[3] = a[u64]
+    out[i8 + i8] = 9
+
+
+def test_any_integer_is_an_index(device):
+    a = wp.array([10, 11, 12, 13], dtype=int, device=device)
+    assert run(index_types, int, 6, a, 2, 1, 3, 0, device=device).tolist() == [12, 11, 13, 10, 9, 0]
+
+
+@wp.kernel
+def negative(a: wp.array(dtype=int), m: wp.array2d(dtype=int), n: int, out: wp.array(dtype=int)):
+    out[0] = a[-1]
+    out[1] = a[n]
+    out[2] = m[-1, -2]
+    out[-1] = 5
+
+
+def test_negative_indices_count_from_the_end(device):
+    a = wp.array([10, 11, 12, 13], dtype=int, device=device)
+    m = wp.array([[1, 2, 3], [4, 5, 6]], dtype=int, device=device)
+    assert run(negative, int, 5, a, m, -3, device=device).tolist() == [13, 11, 5, 0, 5]
+
+
+@wp.kernel
+def optional(a: wp.array(dtype=float), out: wp.array(dtype=int)):
+    if a:
+        out[0] = 1
+    if not a:
+        out[0] = 2
+    out[1] = a.shape[0]
+
+
+def test_none_is_a_missing_array(device):
+    assert run(optional, int, 2, None, device=device).tolist() == [2, 0]
+    assert run(optional, int, 2, wp.zeros(3, dtype=float, device=device), device=device).tolist() == [1, 3]
+
+
+@wp.kernel
+def elements(v: wp.array(dtype=wp.vec3), m: wp.array(dtype=wp.mat22), q: wp.array(dtype=wp.quat), out: wp.array(dtype=float)):
+    v[0] = wp.vec3(1.0, 2.0, 3.0)
+    v[0][1] = 20.0
+    v[0].z = 30.0
+    v[0].x += 4.0
+    v[0][1] *= 2.0
+    v[1] += wp.vec3(1.0, 1.0, 1.0)
+    m[0] = wp.mat22(1.0, 2.0, 3.0, 4.0)
+    m[0][1, 0] = 7.0
+    m[0][0] = wp.vec2(8.0, 9.0)
+    q[0] = wp.quat(1.0, 2.0, 3.0, 4.0)
+    q[0].w = 5.0
+    q[0][0] += 1.0
+    out[0] = v[0][1] + v[0].x
+    out[1] = m[0][1, 0] + m[0][0][1]
+    out[2] = q[0].w + q[0][0]
+
+
+def test_components_of_array_elements(device):
+    v = wp.zeros(2, dtype=wp.vec3, device=device)
+    m = wp.zeros(1, dtype=wp.mat22, device=device)
+    q = wp.zeros(1, dtype=wp.quat, device=device)
+    assert run(elements, float, 3, v, m, q, device=device).tolist() == [45.0, 16.0, 7.0]
+    assert v.numpy().tolist() == [[5.0, 40.0, 30.0], [1.0, 1.0, 1.0]]
+    assert m.numpy().tolist() == [[[8.0, 9.0], [7.0, 4.0]]]
+    assert q.numpy().tolist() == [[2.0, 2.0, 3.0, 5.0]]
+
+
+@wp.kernel
+def local_arrays(out: wp.array(dtype=float)):
+    i = wp.tid()
+    scratch = wp.zeros(shape=4, dtype=float)
+    for k in range(4):
+        scratch[k] = float(k * i)
+    total = float(0.0)
+    for k in range(4):
+        total += scratch[3 - k]
+    out[i] = total
+
+
+def test_arrays_local_to_a_thread(device):
+    assert run(local_arrays, float, 3, dim=3, device=device).tolist() == [0.0, 6.0, 12.0]
+
+
+@wp.kernel
+def count_all(out: wp.array(dtype=int), f: wp.array(dtype=float), v: wp.array(dtype=wp.vec2), m: wp.array2d(dtype=wp.int64)):
+    i = wp.tid()
+    out[i % 3] += 1
+    out[3] -= 2
+    f[0] += 0.5
+    v[0] += wp.vec2(1.0, 2.0)
+    v[0].y -= 1.0
+    wp.atomic_add(m, 1, i % 2, wp.int64(3))
+
+
+def test_augmented_assignment_to_elements_is_atomic(device):
+    n = 30000
+    out = wp.zeros(4, dtype=int, device=device)
+    f = wp.zeros(1, dtype=float, device=device)
+    v = wp.zeros(1, dtype=wp.vec2, device=device)
+    m = wp.zeros((2, 2), dtype=wp.int64, device=device)
+    wp.launch(count_all, dim=n, inputs=[out, f, v, m], device=device)
+    assert out.numpy().tolist() == [n // 3] * 3 + [-2 * n]
+    assert f.numpy()[0] == n / 2
+    assert v.numpy().tolist() == [[n, n]]
+    assert m.numpy().tolist() == [[0, 0], [3 * n // 2, 3 * n // 2]]
+
+
+def atomic_kernel(T):
+    @wp.kernel(module="unique")
+    def act(a: wp.array(dtype=T), v: wp.array(dtype=T), old: wp.array2d(dtype=T)):
+        for i in range(v.shape[0]):
+            old[0, i] = wp.atomic_min(a, 0, v[i])
+            old[1, i] = wp.atomic_max(a, 1, v[i])
+            old[2, i] = wp.atomic_add(a, 2, v[i])
+            old[3, i] = wp.atomic_sub(a, 3, v[i])
+            old[4, i] = wp.atomic_exch(a, 4, v[i])
+
+    return act
+
+
+@differs_from_warp("atomic_min and atomic_max of floats return the new value on the CPU")
+@pytest.mark.parametrize("name", ["int32", "int64", "uint32", "uint64", "float32", "float64"])
+def test_atomics_return_the_old_value(device, name):
+    values = [abs(x) for x in (-3, 5, -7, 2, 9, -7)] if name.startswith("u") else [-3, 5, -7, 2, 9, -7]
+    T = getattr(wp, name)
+    state = [1, 1, 100, 100, 4]
+    a = wp.array(state, dtype=T, device=device)
+    old = wp.zeros((5, len(values)), dtype=T, device=device)
+    wp.launch(atomic_kernel(T), dim=1, inputs=[a, wp.array(values, dtype=T, device=device), old], device=device)
+    want = []
+    for v in values:
+        want.append(list(state))
+        state = [min(state[0], v), max(state[1], v), state[2] + v, state[3] - v, v]
+    np.testing.assert_array_equal(old.numpy(), np.array(want, dtype=name).T)
+    np.testing.assert_array_equal(a.numpy(), np.array(state, dtype=name))
+
+
+@wp.kernel
+def compare_and_swap(a: wp.array(dtype=int), bits: wp.array(dtype=wp.uint32), old: wp.array(dtype=int)):
+    old[0] = wp.atomic_cas(a, 0, 5, 6)
+    old[1] = wp.atomic_cas(a, 0, 5, 7)
+    old[2] = int(wp.atomic_or(bits, 0, wp.uint32(6)))
+    old[3] = int(wp.atomic_and(bits, 0, wp.uint32(3)))
+    old[4] = int(wp.atomic_xor(bits, 0, wp.uint32(1)))
+    bits[1] |= wp.uint32(8)
+    bits[1] &= wp.uint32(12)
+    bits[1] ^= wp.uint32(1)
+
+
+def test_atomic_cas_and_bits(device):
+    a = wp.array([5], dtype=int, device=device)
+    bits = wp.array([8, 5], dtype=wp.uint32, device=device)
+    assert run(compare_and_swap, int, 5, a, bits, device=device).tolist() == [5, 6, 8, 14, 2]
+    assert a.numpy()[0] == 6 and bits.numpy().tolist() == [3, 13]
+
+
+@wp.kernel
+def contended_extremes(v: wp.array(dtype=float), low: wp.array(dtype=float), high: wp.array(dtype=float), bits: wp.array(dtype=wp.uint32)):
+    i = wp.tid()
+    wp.atomic_min(low, 0, v[i])
+    wp.atomic_max(high, 0, v[i])
+    wp.atomic_or(bits, i / 32, wp.uint32(1) << wp.uint32(i % 32))
+
+
+def test_contended_atomics(device):
+    x = np.random.default_rng(5).normal(size=4096).astype(np.float32)
+    low, high = wp.full(1, 100.0, dtype=float, device=device), wp.full(1, -100.0, dtype=float, device=device)
+    bits = wp.zeros(128, dtype=wp.uint32, device=device)
+    wp.launch(contended_extremes, dim=4096, inputs=[wp.array(x, device=device), low, high, bits], device=device)
+    assert low.numpy()[0] == x.min() and high.numpy()[0] == x.max()
+    assert (bits.numpy() == 0xFFFFFFFF).all()
+
+
+@wp.kernel
+def tickets(counter: wp.array(dtype=int), owner: wp.array(dtype=int)):
+    slot = wp.atomic_add(counter, 0, 1)
+    owner[slot] = wp.tid()
+
+
+def test_atomic_add_hands_out_unique_slots(device):
+    n = 5000
+    counter = wp.zeros(1, dtype=int, device=device)
+    owner = wp.full(n, -1, dtype=int, device=device)
+    wp.launch(tickets, dim=n, inputs=[counter, owner], device=device)
+    np.testing.assert_array_equal(np.sort(owner.numpy()), np.arange(n))

@@ -1,0 +1,205 @@
+"""wp.struct: values from Python, fields in kernels, nested structs, arrays in structs and arrays of structs."""
+
+import numpy as np
+import pytest
+from _support import kernel_from, run
+from _wp import wp
+
+
+@wp.struct
+class Material:
+    density: float
+    kind: int
+    axis: wp.vec3
+
+
+@wp.struct
+class Body:
+    mass: wp.float64
+    flag: wp.bool
+    tiny: wp.int8
+    material: Material
+    pose: wp.transform
+    inertia: wp.mat33
+    points: wp.array(dtype=wp.vec3)
+    grid: wp.array2d(dtype=float)
+
+
+def body(device):
+    b = Body()
+    b.mass = 2.5
+    b.flag = True
+    b.tiny = -7
+    b.material.density = 0.5
+    b.material.kind = 3
+    b.material.axis = wp.vec3(1.0, 2.0, 3.0)
+    b.pose = wp.transform(wp.vec3(4.0, 5.0, 6.0), wp.quat_identity())
+    b.inertia = wp.mat33(*np.eye(3).ravel())
+    b.points = wp.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], dtype=wp.vec3, device=device)
+    b.grid = wp.zeros((2, 2), dtype=float, device=device)
+    return b
+
+
+@wp.kernel
+def read(b: Body, n: int, out: wp.array(dtype=float)):
+    out[0] = float(b.mass)
+    out[1] = float(b.flag)
+    out[2] = float(b.tiny)
+    out[3] = b.material.density + float(b.material.kind)
+    out[4] = b.material.axis[1] + b.material.axis.z
+    out[5] = b.pose.p.x
+    out[6] = b.inertia[n, n]
+    out[7] = b.points[1].y + b.points[0][2]
+    out[8] = float(b.points.shape[0] * 10 + b.grid.shape[1])
+    b.grid[1, 0] = 8.0
+    b.points[0] = wp.vec3(7.0, 7.0, 7.0)
+
+
+def test_reading_every_kind_of_field(device):
+    b = body(device)
+    assert run(read, float, 9, b, 1, device=device).tolist() == [2.5, 1.0, -7.0, 3.5, 5.0, 4.0, 1.0, 8.0, 22.0]
+    assert b.grid.numpy().tolist() == [[0.0, 0.0], [8.0, 0.0]]
+    assert b.points.numpy()[0].tolist() == [7.0, 7.0, 7.0]
+
+
+@wp.func
+def heavier(b: Body, factor: wp.float64) -> Body:
+    b.mass = b.mass * factor
+    b.material.axis[0] += 1.0
+    return b
+
+
+@wp.func
+def make_material(density: float, kind: int):
+    m = Material()
+    m.density = density
+    m.kind = kind
+    return m
+
+
+@wp.kernel
+def write(b: Body, out: wp.array(dtype=float)):
+    c = heavier(b, wp.float64(2.0))
+    out[0] = float(b.mass)
+    out[1] = float(c.mass)
+    out[2] = b.material.axis[0]
+    out[3] = c.material.axis[0]
+    c.material = make_material(9.0, 4)
+    out[4] = c.material.density + float(c.material.kind)
+    d = Material(1.5, 2, wp.vec3(1.0, 1.0, 1.0))
+    d.density *= 2.0
+    d.axis.y = 6.0
+    out[5] = d.density + d.axis[1]
+    e = Material()
+    out[6] = e.density + float(e.kind) + e.axis[2]
+    b.mass = wp.float64(77.0)
+    out[7] = float(b.mass)
+
+
+def test_structs_are_values_in_kernels(device):
+    b = body(device)
+    assert run(write, float, 8, b, device=device).tolist() == [2.5, 5.0, 1.0, 2.0, 13.0, 9.0, 0.0, 77.0]
+    assert b.mass == 2.5 and list(b.material.axis) == [1.0, 2.0, 3.0]
+
+
+@wp.kernel
+def update(items: wp.array(dtype=Material), out: wp.array(dtype=float)):
+    i = wp.tid()
+    items[i].density += 1.0
+    items[i].axis[1] = float(i)
+    items[i].axis.x *= 2.0
+    copy = items[i]
+    copy.density = 100.0
+    out[i] = items[i].density + float(items[i].kind)
+    if i == 1:
+        items[i] = copy
+
+
+def test_arrays_of_structs(device):
+    values = []
+    for i in range(3):
+        m = Material()
+        m.density, m.kind, m.axis = 0.5 * i, i, wp.vec3(1.0, 2.0, 3.0)
+        values.append(m)
+    items = wp.array(values, dtype=Material, device=device)
+    assert run(update, float, 3, items, dim=3, device=device).tolist() == [1.0, 2.5, 4.0]
+    got = items.numpy()
+    assert got["density"].tolist() == [1.0, 100.0, 2.0] and got["kind"].tolist() == [0, 1, 2]
+    assert got["axis"].tolist() == [[2.0, 0.0, 3.0], [2.0, 1.0, 3.0], [2.0, 2.0, 3.0]]
+
+
+def test_struct_arrays_to_and_from_numpy(device):
+    zeros = wp.zeros(4, dtype=Material, device=device)
+    assert zeros.numpy()["kind"].tolist() == [0, 0, 0, 0]
+    data = np.zeros(2, dtype=Material.numpy_dtype())
+    data["density"] = [1.0, 2.0]
+    data["axis"] = [[1, 2, 3], [4, 5, 6]]
+    items = wp.array(data, dtype=Material, device=device)
+    np.testing.assert_array_equal(items.numpy(), data)
+    twice = wp.clone(items)
+    np.testing.assert_array_equal(twice.numpy(), data)
+
+
+@wp.struct
+class Mixed:
+    a: wp.int8
+    b: wp.float64
+    c: wp.int16
+    d: wp.vec3h
+    e: wp.uint64
+    f: wp.bool
+
+
+@wp.kernel
+def mixed_layout(items: wp.array(dtype=Mixed), one: Mixed, out: wp.array(dtype=wp.float64)):
+    i = wp.tid()
+    m = items[i]
+    out[i] = wp.float64(m.a) + m.b + wp.float64(m.c) + wp.float64(m.d[2]) + wp.float64(m.e) + wp.float64(one.c)
+    items[i].f = not m.f
+
+
+def test_layout_agrees_with_numpy(device):
+    data = np.zeros(3, dtype=Mixed.numpy_dtype())
+    data["a"], data["b"], data["c"] = [-1, 2, 3], [0.5, 1.5, 2.5], [100, 200, 300]
+    data["d"][:, 2], data["e"], data["f"] = [4, 5, 6], [7, 8, 9], [True, False, True]
+    items = wp.array(data, dtype=Mixed, device=device)
+    one = Mixed()
+    one.c = 1000
+    got = run(mixed_layout, wp.float64, 3, items, one, dim=3, device=device)
+    assert got.tolist() == [-1 + 0.5 + 100 + 4 + 7 + 1000, 2 + 1.5 + 200 + 5 + 8 + 1000, 3 + 2.5 + 300 + 6 + 9 + 1000]
+    assert items.numpy()["f"].tolist() == [False, True, False]
+
+
+def test_missing_array_field_is_none(device):
+    @wp.kernel(module="unique")
+    def check(b: Body, out: wp.array(dtype=int)):
+        if b.points:
+            out[0] = 1
+        else:
+            out[0] = 2
+
+    assert run(check, int, 1, Body(), device=device)[0] == 2
+    assert run(check, int, 1, body(device), device=device)[0] == 1
+
+
+def test_field_assignment_is_checked_in_python():
+    m = Material()
+    assert m.density == 0.0 and m.kind == 0 and list(m.axis) == [0.0, 0.0, 0.0]
+    m.density = 3
+    assert m.density == 3.0
+    m.axis = (1.0, 2.0, 3.0)
+    assert list(m.axis) == [1.0, 2.0, 3.0]
+    with pytest.raises(Exception):  # noqa: B017
+        m.density = "heavy"
+
+
+BEFORE = "@wp.struct\nclass P:\n    a: float\n    v: wp.vec3\n"
+
+
+@pytest.mark.parametrize("body_text", ["p.a = 1", "x = p.missing", "p.missing = 1.0", "x = P(1.0)", "x = p + p", "p = 1.0"])
+def test_mistakes_with_structs_are_refused(tmp_path, body_text):
+    kernel = kernel_from(tmp_path, f"p = P()\n{body_text}\nout[0] = 1", before=BEFORE)
+    out = wp.zeros(1, dtype=int, device="cpu")
+    with pytest.raises(Exception):  # noqa: B017
+        wp.launch(kernel, dim=1, inputs=[1, 1.0, out], device="cpu")
+    assert out.numpy()[0] == 0
