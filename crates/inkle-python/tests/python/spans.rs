@@ -64,7 +64,7 @@ fn of_every_expression_hold_its_text() {
             // Not expressions on their own.
             ExprKind::Slice { .. } | ExprKind::Starred(_) => {}
             _ => {
-                let again = parse_expression_at(&file, expr.span).expect(text(&file, expr.span));
+                let again = parse_expression_at(&file, expr.span).unwrap_or_else(|e| panic!("{e}"));
                 assert_eq!(&again, expr, "{}", dump::expr(expr));
             }
         }

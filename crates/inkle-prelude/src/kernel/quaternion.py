@@ -1,0 +1,259 @@
+# Quaternions: components x, y, z, w; w is the real part.
+
+
+@internal
+def _imaginary(q: quat[F]) -> vec[3, F]:
+    return vec[3, F](q[0], q[1], q[2])
+
+
+@internal
+def _quat_mul(a: quat[F], b: quat[F]) -> quat[F]:
+    return quat[F](
+        a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1],
+        a[3] * b[1] + a[1] * b[3] + a[2] * b[0] - a[0] * b[2],
+        a[3] * b[2] + a[2] * b[3] + a[0] * b[1] - a[1] * b[0],
+        a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2],
+    )
+
+
+@builtin("Quaternion Math")
+def quat_inverse(quat: quat[F]) -> quat[F]:
+    """The rotation the other way: the conjugate, which is the inverse of a unit quaternion."""
+    return _conjugate(quat)
+
+
+@internal
+def _conjugate(q: quat[F]) -> quat[F]:
+    return quat[F](-q[0], -q[1], -q[2], q[3])
+
+
+@builtin("Quaternion Math")
+def quat_rotate(quat: quat[F], vec: vec[3, F]) -> vec[3, F]:
+    """A vector turned by a unit quaternion."""
+    q = _imaginary(quat)
+    w = quat[3]
+    two = F(2.0)
+    return vec * (two * w * w - F(1.0)) + q * (dot(q, vec) * two) + cross(q, vec) * (w * two)
+
+
+@builtin("Quaternion Math")
+def quat_rotate_inv(quat: quat[F], vec: vec[3, F]) -> vec[3, F]:
+    """A vector turned by the inverse of a unit quaternion."""
+    q = _imaginary(quat)
+    w = quat[3]
+    two = F(2.0)
+    return vec * (two * w * w - F(1.0)) + q * (dot(q, vec) * two) - cross(q, vec) * (w * two)
+
+
+@builtin("Quaternion Math")
+def quat_from_axis_angle(axis: vec[3, F], angle: F) -> quat[F]:
+    """The rotation by `angle`, in radians, about a unit vector `axis`, by the right-hand rule."""
+    half = angle * F(0.5)
+    s = sin(half)
+    return quat[F](axis[0] * s, axis[1] * s, axis[2] * s, cos(half))
+
+
+@builtin("Quaternion Math")
+def quat_to_axis_angle(quat: quat[F]) -> tuple[vec[3, F], F]:
+    """The unit axis and the angle, from 0 to pi, of a rotation. No rotation has axis zero."""
+    v = _imaginary(quat)
+    axis = normalize(where(quat[3] < F(0.0), -v, v))
+    return axis, F(2.0) * atan2(length(v), abs(quat[3]))
+
+
+@builtin("Quaternion Math")
+def quat_to_axis_angle(quat: quat[F], axis: ref[vec[3, F]], angle: ref[F]):
+    """Stores the unit axis and the angle, from 0 to pi, of a rotation. No rotation has axis zero."""
+    axis, angle = quat_to_axis_angle(quat)
+
+
+@builtin("Quaternion Math")
+def quat_to_matrix(quat: quat[F]) -> mat[3, 3, F]:
+    """The rotation matrix of a unit quaternion."""
+    x = quat[0]
+    y = quat[1]
+    z = quat[2]
+    w = quat[3]
+    two = F(2.0)
+    diagonal = two * w * w - F(1.0)
+    return mat[3, 3, F](
+        diagonal + two * x * x,
+        two * (x * y - w * z),
+        two * (x * z + w * y),
+        two * (x * y + w * z),
+        diagonal + two * y * y,
+        two * (y * z - w * x),
+        two * (x * z - w * y),
+        two * (y * z + w * x),
+        diagonal + two * z * z,
+    )
+
+
+@internal
+def _quat_from_rotation(m: mat[N, N, F]) -> quat[F]:
+    # The diagonal tells the largest of the four components; only that one is divided by.
+    half = F(0.5)
+    one = F(1.0)
+    x = F(0.0)
+    y = F(0.0)
+    z = F(0.0)
+    w = F(0.0)
+    t = m[0, 0] + m[1, 1] + m[2, 2]
+    if t >= F(0.0):
+        h = sqrt(t + one)
+        s = half / h
+        w = half * h
+        x = (m[2, 1] - m[1, 2]) * s
+        y = (m[0, 2] - m[2, 0]) * s
+        z = (m[1, 0] - m[0, 1]) * s
+    elif m[0, 0] >= m[1, 1] and m[0, 0] >= m[2, 2]:
+        h = sqrt(m[0, 0] - (m[1, 1] + m[2, 2]) + one)
+        s = half / h
+        x = half * h
+        y = (m[0, 1] + m[1, 0]) * s
+        z = (m[2, 0] + m[0, 2]) * s
+        w = (m[2, 1] - m[1, 2]) * s
+    elif m[1, 1] >= m[2, 2]:
+        h = sqrt(m[1, 1] - (m[2, 2] + m[0, 0]) + one)
+        s = half / h
+        y = half * h
+        z = (m[1, 2] + m[2, 1]) * s
+        x = (m[0, 1] + m[1, 0]) * s
+        w = (m[0, 2] - m[2, 0]) * s
+    else:
+        h = sqrt(m[2, 2] - (m[0, 0] + m[1, 1]) + one)
+        s = half / h
+        z = half * h
+        x = (m[2, 0] + m[0, 2]) * s
+        y = (m[1, 2] + m[2, 1]) * s
+        w = (m[1, 0] - m[0, 1]) * s
+    return normalize(quat[F](x, y, z, w))
+
+
+@builtin("Quaternion Math")
+def quat_from_matrix(mat: mat[3, 3, F]) -> quat[F]:
+    """The unit quaternion of a rotation matrix."""
+    return _quat_from_rotation(mat)
+
+
+@builtin("Quaternion Math")
+def quat_from_matrix(mat: mat[4, 4, F]) -> quat[F]:
+    """The unit quaternion of the rotation in the upper left 3 x 3 block of a matrix."""
+    return _quat_from_rotation(mat)
+
+
+@builtin("Quaternion Math")
+def quat_rpy(roll: F, pitch: F, yaw: F) -> quat[F]:
+    """The rotation by `roll` about x, then `pitch` about y, then `yaw` about z, in radians, axes fixed."""
+    half = F(0.5)
+    sr = sin(roll * half)
+    cr = cos(roll * half)
+    sp = sin(pitch * half)
+    cp = cos(pitch * half)
+    sy = sin(yaw * half)
+    cy = cos(yaw * half)
+    return quat[F](
+        sr * cp * cy - cr * sp * sy,
+        cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy,
+        cr * cp * cy + sr * sp * sy,
+    )
+
+
+@builtin("Quaternion Math")
+def quat_to_rpy(q: quat[F]) -> vec[3, F]:
+    """Roll, pitch and yaw, in radians, of a unit quaternion; the opposite of `quat_rpy`."""
+    x = q[0]
+    y = q[1]
+    z = q[2]
+    w = q[3]
+    one = F(1.0)
+    two = F(2.0)
+    return vec[3, F](
+        atan2(two * (w * x + y * z), one - two * (x * x + y * y)),
+        asin(clamp(two * (w * y - z * x), -one, one)),
+        atan2(two * (w * z + x * y), one - two * (y * y + z * z)),
+    )
+
+
+@builtin("Quaternion Math")
+def quat_slerp(a: quat[F], b: quat[F], t: F) -> quat[F]:
+    """The rotation a fraction `t` of the way from `a` to `b`, at constant speed along the shorter way."""
+    axis, angle = quat_to_axis_angle(_quat_mul(_conjugate(a), b))
+    return _quat_mul(a, quat_from_axis_angle(axis, angle * t))
+
+
+@internal
+def _quat_about(i: int32, angle: F) -> quat[F]:
+    # The rotation about coordinate axis i.
+    r = quat[F](F(0.0), F(0.0), F(0.0), cos(angle * F(0.5)))
+    r[i] = sin(angle * F(0.5))
+    return r
+
+
+@builtin("Quaternion Math")
+def quat_from_euler(e: vec[3, F], i: int32, j: int32, k: int32) -> quat[F]:
+    """The rotation by `e[0]` about axis `i`, then `e[1]` about axis `j`, then `e[2]` about axis `k`.
+
+    Axes are 0, 1, 2 for x, y, z and stay fixed; neighbours in the sequence differ. Angles are in radians.
+    """
+    return _quat_mul(_quat_about(k, e[2]), _quat_mul(_quat_about(j, e[1]), _quat_about(i, e[0])))
+
+
+@builtin("Quaternion Math")
+def quat_to_euler(q: quat[F], i: int32, j: int32, k: int32) -> vec[3, F]:
+    """The angles, in radians, about the fixed axes `i`, `j`, `k` that `quat_from_euler` makes `q` of.
+
+    When only the sum or difference of the first and third angle is determined, the first is zero.
+    """
+    # Bernardes and Viollet (2022): a sequence of three different axes is brought to the form i, j, i by a
+    # quarter turn, where the half-angle sums appear as two plane angles.
+    three = i != k
+    last = where(three, k, int32(3) - i - j)
+    odd = (i - j) * (j - last) * (last - i) < int32(0)
+    side = where(odd, F(-1.0), F(1.0))
+    a = q[3]
+    b = q[i]
+    c = q[j]
+    d = q[last] * side
+    if three:
+        a = q[3] - q[j]
+        b = q[i] + q[last] * side
+        c = q[j] + q[3]
+        d = q[last] * side - q[i]
+    middle = F(2.0) * atan2(sqrt(c * c + d * d), sqrt(a * a + b * b))
+    sum = atan2(b, a)
+    difference = atan2(d, c)
+    tolerance = F(1e-6)
+    first = F(0.0)
+    third = F(0.0)
+    if abs(middle) < tolerance:
+        third = F(2.0) * sum
+    elif abs(middle - F(3.141592653589793)) < tolerance:
+        third = F(2.0) * difference
+    else:
+        first = sum - difference
+        third = sum + difference
+    if three:
+        third = third * side
+        middle = middle - F(1.5707963267948966)
+    return vec[3, F](first, middle, third)
+
+
+@builtin("Quaternion Math")
+def quat_twist(axis: vec[3, F], q: quat[F]) -> quat[F]:
+    """The part of a rotation that turns about a unit vector `axis`."""
+    a = axis * dot(_imaginary(q), axis)
+    return normalize(quat[F](a[0], a[1], a[2], q[3]))
+
+
+@builtin("Quaternion Math")
+def quat_twist_angle(axis: vec[3, F], q: quat[F]) -> F:
+    """The magnitude, in radians, of the part of a rotation that turns about a unit vector `axis`."""
+    return abs(quat_twist_angle_signed(axis, q))
+
+
+@builtin("Quaternion Math")
+def quat_twist_angle_signed(axis: vec[3, F], q: quat[F]) -> F:
+    """The angle, in radians and signed by the right-hand rule, by which a rotation turns about `axis`."""
+    return F(2.0) * atan2(dot(_imaginary(q), axis), q[3])
