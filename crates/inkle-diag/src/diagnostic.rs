@@ -43,7 +43,14 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A diagnostic with a message and a primary span only.
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { code, message: message.into(), span, label: String::new(), secondary: Vec::new(), help: None }
+        Diagnostic {
+            code,
+            message: message.into(),
+            span,
+            label: String::new(),
+            secondary: Vec::new(),
+            help: None,
+        }
     }
 
     /// Sets the text under the caret.
@@ -70,7 +77,8 @@ impl Diagnostic {
         let mut places = vec![(self.span, self.label.as_str(), '^')];
         places.extend(self.secondary.iter().map(|l| (l.span, l.text.as_str(), '-')));
         places.retain(|(span, ..)| span.is_some());
-        let width = places.iter().filter_map(|(s, ..)| Some(line_of(*s)?.to_string().len())).max().unwrap_or(1);
+        let width =
+            places.iter().filter_map(|(s, ..)| Some(line_of(*s)?.to_string().len())).max().unwrap_or(1);
         let mut last_file = None;
         for (span, text, mark) in places {
             let Some(file) = SourceFile::get(span.file) else { continue };

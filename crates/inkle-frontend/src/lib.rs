@@ -2,4 +2,13 @@
 //! written in Python and in Rust.
 #![forbid(unsafe_code)]
 
+pub mod builtins;
+pub mod codes;
+pub mod env;
+pub mod pattern;
+pub mod signature;
 pub mod tree;
+
+mod check;
+
+pub use check::{CheckOptions, check_kernel};

@@ -1,0 +1,649 @@
+//! Calls: binding arguments, choosing overloads, instances of user and library functions.
+
+use std::sync::Arc;
+
+use inkle_diag::{Diagnostic, Span};
+use inkle_ir::{FunctionKind, OpKind, Type, Value};
+
+use super::codes;
+use super::function::{Arg, FunctionCx, Instance, Origin};
+use super::val::{R, Reported, Val};
+use crate::builtins::{Builtin, Lower};
+use crate::env::{ConstValue, FunctionKey, FunctionSource, LibraryFunction};
+use crate::pattern::{Bindings, Pattern};
+use crate::signature::Signature;
+use crate::tree::{Expr, ExprKind};
+
+/// Evaluated arguments of a call.
+pub(super) struct Args {
+    pub positional: Vec<(Val, Span)>,
+    pub keywords: Vec<(String, Val, Span)>,
+}
+
+impl Args {
+    /// The arguments in the order of `names`; `default` fills the rest. An error is a sentence.
+    fn bind(
+        &self,
+        names: &[&str],
+        default: impl Fn(usize) -> Option<Val>,
+        span: Span,
+    ) -> Result<Vec<(Val, Span)>, String> {
+        if self.positional.len() > names.len() {
+            return Err(format!(
+                "takes {} arguments but {} were given",
+                names.len(),
+                self.positional.len() + self.keywords.len()
+            ));
+        }
+        let mut bound: Vec<Option<(Val, Span)>> = self.positional.iter().cloned().map(Some).collect();
+        bound.resize(names.len(), None);
+        for (name, val, at) in &self.keywords {
+            let Some(place) = names.iter().position(|n| n == name) else {
+                return Err(format!("has no parameter `{name}`"));
+            };
+            if bound[place].is_some() {
+                return Err(format!("got two values for `{name}`"));
+            }
+            bound[place] = Some((val.clone(), *at));
+        }
+        let mut out = Vec::new();
+        for (place, slot) in bound.into_iter().enumerate() {
+            match slot.or_else(|| default(place).map(|val| (val, span))) {
+                Some(arg) => out.push(arg),
+                None => return Err(format!("misses the argument `{}`", names[place])),
+            }
+        }
+        Ok(out)
+    }
+
+    /// A keyword argument, if it was given.
+    pub(super) fn keyword(&self, name: &str) -> Option<&Val> {
+        self.keywords.iter().find(|(n, _, _)| n == name).map(|(_, val, _)| val)
+    }
+}
+
+impl FunctionCx<'_, '_> {
+    /// A call whose value is used.
+    pub(super) fn call(
+        &mut self,
+        expr: &Expr,
+        func: &Expr,
+        args: &[Expr],
+        keywords: &[(Option<String>, Expr)],
+    ) -> R<Val> {
+        match self.call_for_effect(expr, func, args, keywords)? {
+            Some(val) => Ok(val),
+            None => {
+                let text = self.text_of(func.span);
+                Err(self.report(Diagnostic::new(
+                    codes::NOT_A_VALUE,
+                    expr.span,
+                    format!("`{text}` does not return a value"),
+                )))
+            }
+        }
+    }
+
+    /// A call; `None` when it has no value.
+    pub(super) fn call_for_effect(
+        &mut self,
+        expr: &Expr,
+        func: &Expr,
+        args: &[Expr],
+        keywords: &[(Option<String>, Expr)],
+    ) -> R<Option<Val>> {
+        let callee = self.expr(func)?;
+        match callee {
+            Val::Builtin(name) => self.call_builtin(&name, expr, func, args, keywords),
+            Val::Type(ty) => {
+                let args = self.evaluate(args, keywords)?;
+                self.construct(ty, &args, expr.span).map(Some)
+            }
+            Val::Function(key) => {
+                let args = self.evaluate(args, keywords)?;
+                self.call_user(key, &args, expr.span)
+            }
+            other => {
+                let (text, what) = (self.text_of(func.span), self.describe(&other));
+                Err(self.report(
+                    Diagnostic::new(
+                        codes::NOT_CALLABLE,
+                        func.span,
+                        format!("`{text}` is {what} and cannot be called in a kernel"),
+                    )
+                    .help("call built-ins, types or functions decorated with `@wp.func`"),
+                ))
+            }
+        }
+    }
+
+    pub(super) fn evaluate(&mut self, args: &[Expr], keywords: &[(Option<String>, Expr)]) -> R<Args> {
+        let mut out = Args { positional: Vec::new(), keywords: Vec::new() };
+        let mut failed = false;
+        for arg in args {
+            let (inner, spread) = match &*arg.kind {
+                ExprKind::Starred(inner) => (inner, true),
+                _ => (arg, false),
+            };
+            match self.expr(inner) {
+                Ok(val) if spread => match self.items_of(&val) {
+                    Some(items) => out.positional.extend(items.into_iter().map(|item| (item, inner.span))),
+                    None => {
+                        let what = self.describe(&val);
+                        self.report(Diagnostic::new(
+                            codes::UNPACK,
+                            inner.span,
+                            format!("cannot unpack {what}"),
+                        ));
+                        failed = true;
+                    }
+                },
+                Ok(val) => out.positional.push((val, arg.span)),
+                // The other arguments may hold mistakes of their own.
+                Err(Reported) => failed = true,
+            }
+        }
+        for (name, value) in keywords {
+            let Some(name) = name else {
+                return Err(self.unsupported(value, "`**` in a call"));
+            };
+            match self.expr(value) {
+                Ok(val) => out.keywords.push((name.clone(), val, value.span)),
+                Err(Reported) => failed = true,
+            }
+        }
+        if failed { Err(Reported) } else { Ok(out) }
+    }
+
+    fn call_builtin(
+        &mut self,
+        name: &str,
+        expr: &Expr,
+        func: &Expr,
+        args: &[Expr],
+        keywords: &[(Option<String>, Expr)],
+    ) -> R<Option<Val>> {
+        let Some(builtin) = crate::builtins::lookup(name) else {
+            let args = self.evaluate(args, keywords)?;
+            return self.call_library_args(name, &args, expr.span, func.span);
+        };
+        if let Lower::Special(special) = builtin.lower {
+            return self.special(special, builtin, expr, args, keywords);
+        }
+        let args = self.evaluate(args, keywords)?;
+        self.call_operation(builtin, &args, expr.span)
+    }
+
+    /// A built-in that is one operation.
+    fn call_operation(&mut self, builtin: &'static Builtin, args: &Args, span: Span) -> R<Option<Val>> {
+        if let Lower::Atomic(op) = builtin.lower {
+            return self.atomic_call(op, builtin, args, span).map(Some);
+        }
+        if let Some(bound) = self.match_signatures(builtin, args, span) {
+            match (builtin.lower, bound.as_slice()) {
+                (Lower::Unary(op), [(x, at)]) => {
+                    let value = self.value_of(x, *at)?;
+                    return Ok(Some(Val::Ir(self.builder().unary(op, value))));
+                }
+                (Lower::Binary(op), [(a, at), (b, bt)]) => {
+                    let (x, y) = (self.value_of(a, *at)?, self.value_of(b, *bt)?);
+                    return Ok(Some(Val::Ir(self.builder().binary(op, x, y))));
+                }
+                (Lower::Operator(op), [(a, at), (b, bt)]) => {
+                    return self.binary(op, a, *at, b, *bt, span).map(Some);
+                }
+                _ => {}
+            }
+        }
+        // Operators apply to more types than their scalar signatures list.
+        if let (Lower::Operator(op), [(a, at), (b, bt)]) = (builtin.lower, args.positional.as_slice()) {
+            return self.binary(op, a, *at, b, *bt, span).map(Some);
+        }
+        if let Some(found) = self.try_library(builtin.name, args, span)? {
+            return Ok(found);
+        }
+        Err(self.no_overload(builtin, args, span))
+    }
+
+    /// The arguments in signature order, when one signature takes them.
+    pub(super) fn match_signatures(
+        &mut self,
+        builtin: &Builtin,
+        args: &Args,
+        span: Span,
+    ) -> Option<Vec<(Val, Span)>> {
+        for signature in Signature::of(builtin).iter() {
+            let names: Vec<&str> = signature.params.iter().map(|(name, _)| name.as_str()).collect();
+            let Ok(bound) = args.bind(&names, |_| None, span) else { continue };
+            let mut bindings = Bindings::default();
+            let fits = bound.iter().zip(&signature.params).all(|((val, _), (_, pattern))| {
+                self.type_of(val).is_some_and(|ty| pattern.matches(ty, &mut bindings))
+            });
+            if fits {
+                return Some(bound);
+            }
+        }
+        None
+    }
+
+    pub(super) fn describe_args(&self, args: &Args) -> String {
+        let positional = args.positional.iter().map(|(val, _)| self.describe(val));
+        let keywords = args.keywords.iter().map(|(name, val, _)| format!("{name}={}", self.describe(val)));
+        positional.chain(keywords).collect::<Vec<_>>().join(", ")
+    }
+
+    pub(super) fn no_overload(&mut self, builtin: &Builtin, args: &Args, span: Span) -> Reported {
+        let mut forms: Vec<String> = Signature::of(builtin)
+            .iter()
+            .map(|s| {
+                let params =
+                    s.params.iter().map(|(name, pattern)| format!("{name}: {pattern}")).collect::<Vec<_>>();
+                format!("{}({})", builtin.name, params.join(", "))
+            })
+            .collect();
+        forms.extend(self.library_forms(builtin.name));
+        let given = self.describe_args(args);
+        let mut diagnostic =
+            Diagnostic::new(codes::NO_OVERLOAD, span, format!("`{}` does not take ({given})", builtin.name));
+        if !forms.is_empty() {
+            diagnostic = diagnostic.help(format!("it can be called as {}", forms.join(" or ")));
+        }
+        self.report(diagnostic)
+    }
+
+    fn library_forms(&self, name: &str) -> Vec<String> {
+        self.checker
+            .env
+            .library(name)
+            .iter()
+            .map(|f| {
+                let params = f.def.params.iter().map(|p| {
+                    let pattern = p.annotation.as_ref().and_then(Pattern::from_annotation);
+                    format!("{}: {}", p.name, pattern.map_or_else(|| "any".into(), |p| p.to_string()))
+                });
+                format!("{name}({})", params.collect::<Vec<_>>().join(", "))
+            })
+            .collect()
+    }
+
+    /// A call of a library function by name; `None` when no overload takes the arguments.
+    pub(super) fn call_library(&mut self, name: &str, args: &[(Val, Span)], span: Span) -> R<Option<Val>> {
+        let args = Args { positional: args.to_vec(), keywords: Vec::new() };
+        Ok(self.try_library(name, &args, span)?.flatten())
+    }
+
+    fn call_library_args(&mut self, name: &str, args: &Args, span: Span, func_span: Span) -> R<Option<Val>> {
+        if let Some(found) = self.try_library(name, args, span)? {
+            return Ok(found);
+        }
+        let forms = self.library_forms(name);
+        if forms.is_empty() {
+            return Err(self.report(Diagnostic::new(
+                codes::UNDEFINED_NAME,
+                func_span,
+                format!("the built-in `{name}` is not available in kernels yet"),
+            )));
+        }
+        let given = self.describe_args(args);
+        Err(self.report(
+            Diagnostic::new(codes::NO_OVERLOAD, span, format!("`{name}` does not take ({given})"))
+                .help(format!("it can be called as {}", forms.join(" or "))),
+        ))
+    }
+
+    /// Calls the first library overload that takes the arguments: `None` when none does, `Some(None)` when it has no
+    /// value.
+    fn try_library(&mut self, name: &str, args: &Args, span: Span) -> R<Option<Option<Val>>> {
+        let overloads = self.checker.env.library(name);
+        for overload in &overloads {
+            if let Some((bound, bindings)) = self.match_library(overload, args, span) {
+                return self.call_overload(name, overload, bound, bindings, span).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    fn match_library(
+        &mut self,
+        overload: &LibraryFunction,
+        args: &Args,
+        span: Span,
+    ) -> Option<(Vec<(Val, Span)>, Bindings)> {
+        let params = &overload.def.params;
+        let names: Vec<&str> = params.iter().map(|p| p.name.as_str()).collect();
+        let default = |place: usize| match &*params[place].default.as_ref()?.kind {
+            ExprKind::Int(i) => Some(Val::int(*i)),
+            ExprKind::Float(f) => Some(Val::Const(ConstValue::Float(*f))),
+            ExprKind::Bool(b) => Some(Val::bool(*b)),
+            _ => None,
+        };
+        let bound = args.bind(&names, default, span).ok()?;
+        let mut bindings = Bindings::default();
+        for ((val, at), param) in bound.iter().zip(params) {
+            let pattern = Pattern::from_annotation(param.annotation.as_ref()?)?;
+            let from_default = *at == span && param.default.is_some();
+            // A default is a literal that takes the parameter's type.
+            if from_default && pattern.instantiate(&bindings).is_some() {
+                continue;
+            }
+            if !pattern.matches(self.type_of(val)?, &mut bindings) {
+                return None;
+            }
+        }
+        Some((bound, bindings))
+    }
+
+    fn call_overload(
+        &mut self,
+        name: &str,
+        overload: &LibraryFunction,
+        bound: Vec<(Val, Span)>,
+        bindings: Bindings,
+        span: Span,
+    ) -> R<Option<Val>> {
+        let mut values = Vec::new();
+        for ((val, at), param) in bound.iter().zip(&overload.def.params) {
+            let pattern =
+                param.annotation.as_ref().and_then(Pattern::from_annotation).expect("matched before");
+            let value = match pattern.instantiate(&bindings).and_then(|ty| self.coerce(val, ty, *at)) {
+                Some(value) => value,
+                None => self.value_of(val, *at)?,
+            };
+            values.push(value);
+        }
+        let types: Vec<Type> = values.iter().map(|v| self.function.ty(*v)).collect();
+        let instance = Instance {
+            origin: Origin::Library(overload.key),
+            def: overload.def.clone(),
+            name: name.to_owned(),
+            kind: FunctionKind::Func,
+            args: types.into_iter().map(Arg::Value).collect(),
+            bindings,
+            returns: None,
+        };
+        self.emit_call(instance, &values, span)
+    }
+
+    fn emit_call(&mut self, instance: Instance, values: &[Value], span: Span) -> R<Option<Val>> {
+        let (function, results) = self.checker.instance(instance, span)?;
+        let outer = std::mem::replace(&mut self.span, span);
+        let op = self.builder().call(function, values, &results);
+        self.span = outer;
+        let results = self.function.op(op).results.to_vec();
+        Ok(match results.as_slice() {
+            [] => None,
+            [one] => Some(Val::Ir(*one)),
+            many => Some(Val::tuple(many.iter().map(|v| Val::Ir(*v)).collect())),
+        })
+    }
+
+    /// A call of a user's function.
+    fn call_user(&mut self, key: FunctionKey, args: &Args, span: Span) -> R<Option<Val>> {
+        let sources = match self.checker.env.function(key) {
+            Ok(sources) => sources,
+            Err(diagnostics) => {
+                for diagnostic in diagnostics.0 {
+                    self.report(diagnostic.also(span, "called here"));
+                }
+                return Err(Reported);
+            }
+        };
+        // An exact match wins over one that gives a literal another width.
+        for literals_adapt in [false, true] {
+            for source in &sources {
+                if let Ok(bound) = self.bind_user(source, args, span)
+                    && let Some(instance_args) = self.match_user(source, &bound, literals_adapt)
+                {
+                    return self.call_source(source, bound, instance_args, span);
+                }
+            }
+        }
+        Err(self.user_mismatch(&sources, args, span))
+    }
+
+    fn bind_user(
+        &self,
+        source: &FunctionSource,
+        args: &Args,
+        span: Span,
+    ) -> Result<Vec<(Val, Span)>, String> {
+        let names: Vec<&str> = source.def.params.iter().map(|p| p.name.as_str()).collect();
+        args.bind(&names, |place| source.params.get(place)?.default.clone().map(Val::from), span)
+    }
+
+    fn match_user(
+        &mut self,
+        source: &FunctionSource,
+        bound: &[(Val, Span)],
+        literals_adapt: bool,
+    ) -> Option<Vec<Arg>> {
+        let mut bindings = Bindings::default();
+        bound
+            .iter()
+            .zip(&source.params)
+            .map(|((val, _), param)| {
+                self.match_param(val, param.pattern.as_ref(), &mut bindings, literals_adapt)
+            })
+            .collect()
+    }
+
+    fn match_param(
+        &self,
+        val: &Val,
+        pattern: Option<&Pattern>,
+        bindings: &mut Bindings,
+        literals_adapt: bool,
+    ) -> Option<Arg> {
+        let Some(ty) = self.type_of(val) else {
+            let takes_it = matches!(pattern, None | Some(Pattern::Callable | Pattern::Any(_)));
+            return (takes_it && !matches!(val, Val::Tuple(_))).then(|| Arg::Static(val.clone()));
+        };
+        let Some(pattern) = pattern else { return Some(Arg::Value(ty)) };
+        if pattern.matches(ty, bindings) {
+            return Some(Arg::Value(ty));
+        }
+        // An array of other dimensions is taken as it is, as long as the elements agree.
+        if let (Pattern::Exact(Type::Array(want)), Type::Array(given)) = (pattern, ty)
+            && want.elem == given.elem
+        {
+            return Some(Arg::Value(ty));
+        }
+        if literals_adapt && let (Val::Const(c), Some(scalar)) = (val, pattern.literal_scalar(bindings)) {
+            let fits = match c {
+                ConstValue::Int(_) => scalar.is_int(),
+                ConstValue::Float(_) => scalar.is_float(),
+                _ => false,
+            };
+            return fits.then_some(Arg::Value(Type::Scalar(scalar)));
+        }
+        None
+    }
+
+    fn call_source(
+        &mut self,
+        source: &Arc<FunctionSource>,
+        bound: Vec<(Val, Span)>,
+        args: Vec<Arg>,
+        span: Span,
+    ) -> R<Option<Val>> {
+        let mut values = Vec::new();
+        for ((val, at), arg) in bound.iter().zip(&args) {
+            if let Arg::Value(ty) = arg {
+                let value = match self.coerce(val, *ty, *at) {
+                    Some(value) => value,
+                    None => self.value_of(val, *at)?,
+                };
+                values.push(value);
+            }
+        }
+        let instance = Instance {
+            origin: Origin::User(source.key),
+            def: source.def.clone(),
+            name: source.name.clone(),
+            kind: FunctionKind::Func,
+            args,
+            bindings: Bindings::default(),
+            returns: source.returns.clone(),
+        };
+        self.emit_call(instance, &values, span)
+    }
+
+    fn user_mismatch(&mut self, sources: &[Arc<FunctionSource>], args: &Args, span: Span) -> Reported {
+        let name = sources[0].name.clone();
+        if let [source] = sources {
+            let bound = match self.bind_user(source, args, span) {
+                Ok(bound) => bound,
+                Err(why) => {
+                    return self.report(
+                        Diagnostic::new(codes::ARGUMENTS, span, format!("function `{name}` {why}"))
+                            .also(source.def.name_span, "it is defined here"),
+                    );
+                }
+            };
+            let mut bindings = Bindings::default();
+            for (((val, at), param), def) in bound.iter().zip(&source.params).zip(&source.def.params) {
+                if self.match_param(val, param.pattern.as_ref(), &mut bindings, true).is_some() {
+                    continue;
+                }
+                let given = self.describe(val);
+                let wanted =
+                    param.pattern.as_ref().and_then(|p| p.instantiate(&bindings)).map(Type::python_name);
+                let wanted = wanted
+                    .or_else(|| param.pattern.as_ref().map(|p| p.to_string()))
+                    .unwrap_or_else(|| "a value".into());
+                let mut diagnostic = Diagnostic::new(
+                    codes::NO_OVERLOAD,
+                    *at,
+                    format!(
+                        "argument `{}` of function `{name}` is {given}, but {wanted} is expected",
+                        def.name
+                    ),
+                )
+                .also(def.span, "the parameter is declared here");
+                if let Some(scalar) = param.pattern.as_ref().and_then(|p| p.literal_scalar(&bindings)) {
+                    let text = self.text_of(*at);
+                    diagnostic = diagnostic
+                        .help(format!("convert explicitly: `{}`", super::assign::conversion(scalar, &text)));
+                }
+                return self.report(diagnostic);
+            }
+        }
+        let forms: Vec<String> = sources
+            .iter()
+            .map(|source| {
+                let params = source.def.params.iter().zip(&source.params).map(|(def, param)| {
+                    format!(
+                        "{}: {}",
+                        def.name,
+                        param.pattern.as_ref().map_or_else(|| "any".into(), |p| p.to_string())
+                    )
+                });
+                format!("{name}({})", params.collect::<Vec<_>>().join(", "))
+            })
+            .collect();
+        let given = self.describe_args(args);
+        self.report(
+            Diagnostic::new(
+                codes::NO_OVERLOAD,
+                span,
+                format!("no overload of function `{name}` takes ({given})"),
+            )
+            .help(format!("it can be called as {}", forms.join(" or "))),
+        )
+    }
+
+    /// An operation on an element of an array: `(arr, i, ..., rest)`; gives the element's address and the rest.
+    pub(super) fn element_call(
+        &mut self,
+        builtin: &Builtin,
+        args: &Args,
+        trailing: usize,
+        span: Span,
+    ) -> R<(Value, Type, Vec<(Val, Span)>)> {
+        let mut all = args.positional.clone();
+        // Keywords follow in the order of the documented names.
+        for name in ["arr", "i", "j", "k", "l", "compare", "value"] {
+            if let Some((_, val, at)) = args.keywords.iter().find(|(n, _, _)| n == name) {
+                all.push((val.clone(), *at));
+            }
+        }
+        let array = match all.first() {
+            Some((Val::Ir(value), _)) if matches!(self.function.ty(*value), Type::Array(_)) => *value,
+            _ => return Err(self.no_overload(builtin, args, span)),
+        };
+        let ty = self.function.ty(array).as_array().expect("checked above");
+        let ndim = ty.ndim as usize;
+        if all.len() != 1 + ndim + trailing {
+            return Err(self.report(
+                Diagnostic::new(
+                    codes::ARGUMENTS,
+                    span,
+                    format!("`{}` on an array of {ndim} dimensions takes {ndim} indices, {} arguments in all; {} were given", builtin.name, 1 + ndim + trailing, all.len()),
+                ),
+            ));
+        }
+        let mut indices = Vec::new();
+        for (dim, (val, at)) in all[1..=ndim].to_vec().iter().enumerate() {
+            indices.push(self.index_value(val, *at, |cx| cx.shape(array, dim as u32))?);
+        }
+        let reference = self.builder().elem(array, &indices);
+        Ok((reference, ty.elem, all.split_off(1 + ndim)))
+    }
+
+    fn atomic_call(&mut self, op: inkle_ir::AtomicOp, builtin: &Builtin, args: &Args, span: Span) -> R<Val> {
+        use inkle_ir::AtomicOp;
+        let (reference, elem, rest) = self.element_call(builtin, args, 1, span)?;
+        let (val, at) = &rest[0];
+        let scalar = elem.scalar();
+        let allowed = match op {
+            AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => {
+                scalar.is_some_and(|s| s.is_int() && s.size() >= 4)
+            }
+            AtomicOp::Exch => scalar.is_some_and(|s| s.size() >= 4),
+            _ => scalar.is_some_and(|s| s != inkle_ir::Scalar::Bool),
+        };
+        if !allowed {
+            let what = elem.python_name();
+            return Err(self.report(Diagnostic::new(
+                codes::NO_OVERLOAD,
+                span,
+                format!("`{}` is not available for elements of type {what}", builtin.name),
+            )));
+        }
+        if self.type_of(val) != Some(elem) {
+            return Err(self.wrong_store(
+                val,
+                elem,
+                args.positional.first().map_or(span, |(_, at)| *at),
+                *at,
+            ));
+        }
+        let value = self.value_of(val, *at)?;
+        Ok(Val::Ir(self.builder().atomic(op, reference, value)))
+    }
+
+    pub(super) fn atomic_cas_call(&mut self, builtin: &Builtin, args: &Args, span: Span) -> R<Val> {
+        let (reference, elem, rest) = self.element_call(builtin, args, 2, span)?;
+        if !matches!(elem, Type::Scalar(s) if s.size() >= 4) {
+            let what = elem.python_name();
+            return Err(self.report(Diagnostic::new(
+                codes::NO_OVERLOAD,
+                span,
+                format!("`atomic_cas` is not available for elements of type {what}"),
+            )));
+        }
+        let mut values = vec![reference];
+        for (val, at) in &rest {
+            if self.type_of(val) != Some(elem) {
+                return Err(self.wrong_store(
+                    val,
+                    elem,
+                    args.positional.first().map_or(span, |(_, at)| *at),
+                    *at,
+                ));
+            }
+            values.push(self.value_of(val, *at)?);
+        }
+        Ok(Val::Ir(self.builder().value(OpKind::AtomicCas, values, elem)))
+    }
+}

@@ -1,0 +1,392 @@
+//! Checking one function: its slots, blocks, scopes and results.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use inkle_diag::{Diagnostic, Span};
+use inkle_ir::{
+    Block, Builder, Constant, Function, FunctionId, FunctionKind, OpKind, Param, Scalar, Type, Value,
+};
+
+use super::val::{R, Reported, Slot, Val, VarId};
+use super::{Checker, codes};
+use crate::env::{ConstValue, FunctionKey};
+use crate::pattern::{Bindings, Pattern};
+use crate::tree::{Expr, ExprKind, FunctionDef, ParamKind, Stmt, StmtKind};
+
+/// Where a function comes from, which decides what its names mean.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Origin {
+    /// A user's function: names are asked of the environment.
+    User(FunctionKey),
+    /// A library function: names are type variables and built-ins.
+    Library(u64),
+}
+
+/// An argument of an instance.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Arg {
+    /// A run-time value of a type.
+    Value(Type),
+    /// Something known while compiling that has no IR value: a function, a type, a string.
+    Static(Val),
+}
+
+/// A function together with the argument types it is checked for.
+pub(super) struct Instance {
+    pub origin: Origin,
+    pub def: Arc<FunctionDef>,
+    pub name: String,
+    pub kind: FunctionKind,
+    pub args: Vec<Arg>,
+    /// The type variables of a library function.
+    pub bindings: Bindings,
+    /// Declared results.
+    pub returns: Option<Vec<Pattern>>,
+}
+
+impl Instance {
+    pub(super) fn key(&self) -> String {
+        // `def` separates overloads under one key.
+        format!("{:?} {:p} {:?}", self.origin, Arc::as_ptr(&self.def), self.args)
+    }
+}
+
+/// A loop being checked.
+pub(super) struct Loop {
+    /// Set when the loop was left by `break`; `None` when the body has none.
+    pub broke: Option<VarId>,
+    /// Set when the rest of a turn is skipped.
+    pub continued: VarId,
+}
+
+/// The state of one function's check.
+pub(super) struct FunctionCx<'c, 'e> {
+    pub checker: &'c mut Checker<'e>,
+    pub function: Function,
+    pub block: Block,
+    pub span: Span,
+    pub origin: Origin,
+    pub bindings: Bindings,
+    pub name: String,
+    pub names: HashMap<String, VarId>,
+    pub var_names: Vec<Option<String>>,
+    pub slots: Vec<Slot>,
+    /// Whether the current point cannot be reached.
+    pub diverged: bool,
+    pub loops: Vec<Loop>,
+    /// Set once the function has returned.
+    pub returned: VarId,
+    /// The returned values, hidden variables made at the first `return` with values.
+    pub results: Option<Vec<(VarId, Type)>>,
+    pub returns_span: Span,
+    pub declared: Option<Vec<Type>>,
+    /// Loop indices known to count up from zero or more.
+    pub rising: HashSet<Value>,
+}
+
+impl<'c, 'e> FunctionCx<'c, 'e> {
+    /// Checks an instance and appends it to the module.
+    pub(super) fn check(checker: &'c mut Checker<'e>, instance: Instance) -> R<(FunctionId, Vec<Type>)> {
+        let def = instance.def.clone();
+        let mut params = Vec::new();
+        for (param, arg) in def.params.iter().zip(&instance.args) {
+            if let Arg::Value(ty) = arg {
+                params.push(Param { name: param.name.clone(), ty: *ty });
+            }
+        }
+        let name = checker.unique_name(&instance.name);
+        let mut function = Function::new(name, instance.kind, params, Vec::new());
+        function.span = def.name_span;
+        let body = function.body;
+        let mut cx = FunctionCx {
+            checker,
+            function,
+            block: body,
+            span: def.span,
+            origin: instance.origin,
+            bindings: instance.bindings,
+            name: instance.name,
+            names: HashMap::new(),
+            var_names: Vec::new(),
+            slots: Vec::new(),
+            diverged: false,
+            loops: Vec::new(),
+            returned: VarId(0),
+            results: None,
+            returns_span: def.name_span,
+            declared: None,
+            rising: HashSet::new(),
+        };
+        cx.returned = cx.hidden(Val::bool(false));
+        let errors_before = cx.checker.diagnostics.0.len();
+        if let Some(patterns) = &instance.returns {
+            cx.declared = patterns.iter().map(|p| p.instantiate(&cx.bindings)).collect();
+        }
+        let values: Vec<Value> = cx.function.block(body).params.to_vec();
+        let mut values = values.into_iter();
+        for (param, arg) in def.params.iter().zip(&instance.args) {
+            if matches!(param.kind, ParamKind::VarArgs | ParamKind::KwArgs) {
+                cx.report(Diagnostic::new(
+                    codes::STATEMENT,
+                    param.span,
+                    "kernels and functions cannot take a variable number of arguments",
+                ));
+            }
+            let var = cx.variable(&param.name);
+            let val = match arg {
+                Arg::Value(_) => Val::Ir(values.next().expect("one block parameter per value argument")),
+                Arg::Static(val) => val.clone(),
+            };
+            cx.slots[var.0] = Slot::Set(val);
+        }
+        cx.declare_locals(&def.body);
+        cx.statements(&def.body);
+        let results = cx.finish(&def);
+        if cx.checker.diagnostics.0.len() > errors_before {
+            return Err(Reported);
+        }
+        let types: Vec<Type> = results?;
+        let function = cx.function;
+        let checker = cx.checker;
+        checker.module.functions.push(function);
+        Ok((FunctionId::new(checker.module.functions.len() - 1), types))
+    }
+
+    /// Ends the body with `return`, and gives the result types.
+    fn finish(&mut self, def: &FunctionDef) -> R<Vec<Type>> {
+        let kernel = self.function.kind == FunctionKind::Kernel;
+        let results = self.results.clone().unwrap_or_default();
+        if !results.is_empty()
+            && !self.diverged
+            && !kernel
+            && self.slots[self.returned.0] != Slot::Set(Val::bool(true))
+        {
+            let leaks = match self.exit_condition() {
+                super::flow::Exit::Never => true,
+                super::flow::Exit::Always => false,
+                super::flow::Exit::When(_) => !self.always_returns(&def.body),
+            };
+            if leaks {
+                return Err(self.report(
+                    Diagnostic::new(
+                        codes::MISSING_RETURN,
+                        def.name_span,
+                        format!("function `{}` does not return a value on every path", self.name),
+                    )
+                    .also(self.returns_span, "it returns a value here")
+                    .help("add a `return` at the end"),
+                ));
+            }
+        }
+        if let Some(declared) = &self.declared
+            && results.is_empty()
+            && !declared.is_empty()
+            && !kernel
+        {
+            return Err(self.report(
+                Diagnostic::new(
+                    codes::MISSING_RETURN,
+                    def.name_span,
+                    format!("function `{}` declares a result but returns nothing", self.name),
+                )
+                .help("add a `return` with a value"),
+            ));
+        }
+        let mut values = Vec::new();
+        for (var, ty) in &results {
+            let value = match self.slots[var.0].clone() {
+                Slot::Set(val) => self.value_of(&val, self.span)?,
+                _ => self.builder().zero(*ty),
+            };
+            values.push(value);
+        }
+        self.function.results = results.iter().map(|(_, ty)| *ty).collect();
+        self.builder().effect(OpKind::Return, values);
+        Ok(self.function.results.clone())
+    }
+
+    /// Whether every path through the statements ends in `return`, judged by their form.
+    fn always_returns(&self, stmts: &[Stmt]) -> bool {
+        stmts.iter().any(|stmt| match &stmt.kind {
+            StmtKind::Return(_) => true,
+            StmtKind::If { body, orelse, .. } => self.always_returns(body) && self.always_returns(orelse),
+            StmtKind::While { test, body, .. } => {
+                matches!(*test.kind, ExprKind::Bool(true) | ExprKind::Int(1)) && !super::flow::has_break(body)
+            }
+            _ => false,
+        })
+    }
+
+    pub(super) fn builder(&mut self) -> Builder<'_> {
+        let mut builder = Builder::new(&mut self.function, self.block);
+        builder.span = self.span;
+        builder
+    }
+
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) -> Reported {
+        let mut diagnostic = diagnostic;
+        // A mistake inside the library is shown at the user's call that led there.
+        if let Origin::Library(_) = self.origin
+            && let Some((_, call)) = self.checker.stack.iter().find(|(key, _)| key.starts_with("Library"))
+        {
+            diagnostic = diagnostic.also(*call, "in a built-in called here");
+        }
+        self.checker.report(diagnostic)
+    }
+
+    /// The slot of a named variable, made on first need.
+    pub(super) fn variable(&mut self, name: &str) -> VarId {
+        if let Some(var) = self.names.get(name) {
+            return *var;
+        }
+        let var = VarId(self.slots.len());
+        self.names.insert(name.to_owned(), var);
+        self.var_names.push(Some(name.to_owned()));
+        self.slots.push(Slot::Unset);
+        var
+    }
+
+    /// A new variable that the program cannot name.
+    pub(super) fn hidden(&mut self, initial: Val) -> VarId {
+        let var = VarId(self.slots.len());
+        self.var_names.push(None);
+        self.slots.push(Slot::Set(initial));
+        var
+    }
+
+    pub(super) fn is_hidden(&self, var: VarId) -> bool {
+        self.var_names[var.0].is_none()
+    }
+
+    /// Makes every assigned name a local, so that reading it early is an error and not a global.
+    fn declare_locals(&mut self, stmts: &[Stmt]) {
+        for name in super::flow::assigned_names(stmts) {
+            self.variable(&name);
+        }
+    }
+
+    /// The type of what an expression stands for, when it is a value.
+    pub(super) fn type_of(&self, val: &Val) -> Option<Type> {
+        match val {
+            Val::Ir(value) => Some(self.function.ty(*value)),
+            Val::Const(c) => c.ty(),
+            _ => None,
+        }
+    }
+
+    /// What a value is, for messages.
+    pub(super) fn describe(&self, val: &Val) -> String {
+        match val {
+            Val::Ir(_) => self.type_of(val).map(Type::python_name).unwrap_or_default(),
+            Val::Const(ConstValue::Str(_)) => "str".into(),
+            Val::Const(ConstValue::None) => "None".into(),
+            Val::Const(c) => c.ty().map(Type::python_name).unwrap_or_else(|| "tuple".into()),
+            Val::Tuple(items) => {
+                format!("({})", items.iter().map(|v| self.describe(v)).collect::<Vec<_>>().join(", "))
+            }
+            Val::Type(ty) => format!("the type {}", ty.python_name()),
+            Val::Function(_) => "a function".into(),
+            Val::Builtin(name) => format!("the built-in `{name}`"),
+            Val::Object(key) => self.checker.env.describe(*key),
+        }
+    }
+
+    /// The IR value of a value; constants take their default type.
+    pub(super) fn value_of(&mut self, val: &Val, span: Span) -> R<Value> {
+        match val {
+            Val::Ir(value) => Ok(*value),
+            Val::Const(c) => self.constant(c, span),
+            other => {
+                let what = self.describe(other);
+                Err(self.report(Diagnostic::new(
+                    codes::NOT_A_VALUE,
+                    span,
+                    format!("{what} is not a value kernels can compute with"),
+                )))
+            }
+        }
+    }
+
+    fn constant(&mut self, c: &ConstValue, span: Span) -> R<Value> {
+        match c {
+            ConstValue::Int(i) => {
+                if i32::try_from(*i).is_err() && u32::try_from(*i).is_err() {
+                    return Err(self.report(
+                        Diagnostic::new(
+                            codes::LITERAL_RANGE,
+                            span,
+                            format!("{i} does not fit int32, the type of plain integers"),
+                        )
+                        .help(format!("write a wider type: `wp.int64({i})`")),
+                    ));
+                }
+                Ok(self.builder().constant(Constant::Int(*i), Scalar::I32))
+            }
+            ConstValue::Float(f) => Ok(self.builder().constant(Constant::Float(*f), Scalar::F32)),
+            ConstValue::Bool(b) => Ok(self.builder().bool(*b)),
+            ConstValue::Typed(c, scalar) => Ok(self.builder().constant(*c, *scalar)),
+            ConstValue::Composite { ty, components } => {
+                let scalar = ty.scalar().expect("composites have a scalar");
+                let parts: Vec<Value> =
+                    components.iter().map(|c| self.builder().constant(*c, scalar)).collect();
+                Ok(self.builder().value(OpKind::Construct, parts, *ty))
+            }
+            ConstValue::Struct { ty, fields } => {
+                let parts = fields.iter().map(|f| self.constant(f, span)).collect::<R<Vec<Value>>>()?;
+                Ok(self.builder().value(OpKind::Construct, parts, *ty))
+            }
+            ConstValue::Str(_) | ConstValue::Tuple(_) | ConstValue::None => {
+                let what = self.describe(&Val::Const(c.clone()));
+                Err(self.report(Diagnostic::new(
+                    codes::NOT_A_VALUE,
+                    span,
+                    format!("{what} is not a value kernels can compute with"),
+                )))
+            }
+        }
+    }
+
+    /// A value of exactly the type `ty`: literals adapt within their kind, everything else must match.
+    pub(super) fn coerce(&mut self, val: &Val, ty: Type, span: Span) -> Option<Value> {
+        if self.type_of(val) == Some(ty) {
+            return self.value_of(val, span).ok();
+        }
+        if let (Val::Const(c), Type::Scalar(scalar)) = (val, ty) {
+            let fits = match c {
+                ConstValue::Int(_) => scalar.is_int(),
+                ConstValue::Float(_) => scalar.is_float(),
+                _ => false,
+            };
+            if fits {
+                return Some(self.builder().constant(c.scalar()?, scalar));
+            }
+        }
+        None
+    }
+
+    /// Gives a literal its default type, as an assignment does.
+    pub(super) fn settle(&mut self, val: Val, span: Span) -> R<Val> {
+        match val {
+            Val::Const(ConstValue::Int(i)) => {
+                if i32::try_from(i).is_err() {
+                    self.value_of(&Val::int(i), span)?;
+                }
+                Ok(Val::Const(ConstValue::Typed(Constant::Int(i).convert(Scalar::I32), Scalar::I32)))
+            }
+            Val::Const(ConstValue::Float(f)) => {
+                Ok(Val::Const(ConstValue::Typed(Constant::Float(f).convert(Scalar::F32), Scalar::F32)))
+            }
+            Val::Tuple(items) => {
+                let items = items.iter().map(|v| self.settle(v.clone(), span)).collect::<R<Vec<_>>>()?;
+                Ok(Val::tuple(items))
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// Reports an expression kernels cannot have.
+    pub(super) fn unsupported(&mut self, expr: &Expr, what: &str) -> Reported {
+        self.report(Diagnostic::new(codes::EXPRESSION, expr.span, format!("kernels cannot use {what}")))
+    }
+}

@@ -1,0 +1,540 @@
+//! Operators: typing rules, constant folding, lowering.
+
+use inkle_diag::{Diagnostic, Span};
+use inkle_ir::{BinaryOp, CmpOp, Constant, OpKind, Scalar, Type, UnaryOp, Value};
+
+use super::assign::conversion;
+use super::codes;
+use super::function::FunctionCx;
+use super::val::{R, Reported, Val};
+use crate::env::ConstValue;
+use crate::tree::{self, BinOp, UnOp};
+
+/// The operator as written.
+pub(super) fn symbol(op: BinOp) -> &'static str {
+    match op {
+        BinOp::Add => "+",
+        BinOp::Sub => "-",
+        BinOp::Mul => "*",
+        BinOp::Div => "/",
+        BinOp::FloorDiv => "//",
+        BinOp::Mod => "%",
+        BinOp::Pow => "**",
+        BinOp::MatMul => "@",
+        BinOp::BitAnd => "&",
+        BinOp::BitOr => "|",
+        BinOp::BitXor => "^",
+        BinOp::Shl => "<<",
+        BinOp::Shr => ">>",
+    }
+}
+
+fn ir_op(op: BinOp) -> Option<BinaryOp> {
+    Some(match op {
+        BinOp::Add => BinaryOp::Add,
+        BinOp::Sub => BinaryOp::Sub,
+        BinOp::Mul => BinaryOp::Mul,
+        BinOp::Div => BinaryOp::Div,
+        BinOp::FloorDiv => BinaryOp::FloorDiv,
+        BinOp::Mod => BinaryOp::Rem,
+        BinOp::Pow => BinaryOp::Pow,
+        BinOp::BitAnd => BinaryOp::And,
+        BinOp::BitOr => BinaryOp::Or,
+        BinOp::BitXor => BinaryOp::Xor,
+        BinOp::Shl => BinaryOp::Shl,
+        BinOp::Shr => BinaryOp::Shr,
+        BinOp::MatMul => return None,
+    })
+}
+
+fn is_bitwise(op: BinOp) -> bool {
+    matches!(op, BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor | BinOp::Shl | BinOp::Shr)
+}
+
+/// Folds two plain numbers as Python would, keeping all digits; `None` when it is left to run time.
+fn fold(op: BinOp, a: &ConstValue, b: &ConstValue) -> Option<ConstValue> {
+    match (a, b) {
+        (ConstValue::Float(x), ConstValue::Float(y)) => Some(ConstValue::Float(match op {
+            BinOp::Add => x + y,
+            BinOp::Sub => x - y,
+            BinOp::Mul => x * y,
+            BinOp::Div if *y != 0.0 => x / y,
+            BinOp::FloorDiv if *y != 0.0 => (x / y).floor(),
+            BinOp::Mod if *y != 0.0 => x % y,
+            BinOp::Pow => x.powf(*y),
+            _ => return None,
+        })),
+        (ConstValue::Int(x), ConstValue::Int(y)) => {
+            let (x, y) = (*x, *y);
+            Some(ConstValue::Int(match op {
+                BinOp::Add => x.checked_add(y)?,
+                BinOp::Sub => x.checked_sub(y)?,
+                BinOp::Mul => x.checked_mul(y)?,
+                BinOp::Div => x.checked_div(y)?,
+                BinOp::FloorDiv if y != 0 => x.div_euclid(y) - i128::from(y < 0 && x.rem_euclid(y) != 0),
+                BinOp::Mod if y != 0 => x % y,
+                BinOp::BitAnd => x & y,
+                BinOp::BitOr => x | y,
+                BinOp::BitXor => x ^ y,
+                BinOp::Shl if (0..63).contains(&y) => x.checked_shl(y as u32)?,
+                BinOp::Shr if (0..63).contains(&y) => x >> y,
+                _ => return None,
+            }))
+        }
+        (ConstValue::Typed(Constant::Int(x), s), ConstValue::Typed(Constant::Int(y), t)) if s == t => {
+            let folded = fold(op, &ConstValue::Int(*x), &ConstValue::Int(*y))?;
+            Some(ConstValue::Typed(folded.scalar()?.convert(*s), *s))
+        }
+        // A typed integer, such as the index of an unrolled loop, with a plain one.
+        (ConstValue::Typed(Constant::Int(_), Scalar::I32), ConstValue::Int(y)) => {
+            fold(op, a, &ConstValue::Typed(Constant::Int(*y), Scalar::I32))
+        }
+        (ConstValue::Int(x), ConstValue::Typed(Constant::Int(_), Scalar::I32)) => {
+            fold(op, &ConstValue::Typed(Constant::Int(*x), Scalar::I32), b)
+        }
+        _ => None,
+    }
+}
+
+impl FunctionCx<'_, '_> {
+    /// `a op b`.
+    pub(super) fn binary(
+        &mut self,
+        op: BinOp,
+        a: &Val,
+        a_span: Span,
+        b: &Val,
+        b_span: Span,
+        span: Span,
+    ) -> R<Val> {
+        if let (Val::Const(x), Val::Const(y)) = (a, b)
+            && let Some(folded) = fold(op, x, y)
+        {
+            return Ok(Val::Const(folded));
+        }
+        if let (Val::Const(ConstValue::Str(x)), Val::Const(ConstValue::Str(y)), BinOp::Add) = (a, b, op) {
+            return Ok(Val::Const(ConstValue::Str(format!("{x}{y}"))));
+        }
+        if let (Val::Tuple(x), Val::Tuple(y), BinOp::Add) = (a, b, op) {
+            return Ok(Val::tuple(x.iter().chain(y.iter()).cloned().collect()));
+        }
+        let (Some(ta), Some(tb)) = (self.type_of(a), self.type_of(b)) else {
+            return Err(self.operand_types(op, a, a_span, b, b_span, span));
+        };
+        let outer = std::mem::replace(&mut self.span, span);
+        let result = self.typed_binary(op, a, a_span, ta, b, b_span, tb, span);
+        self.span = outer;
+        result
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "two operands, each with its span and type")]
+    fn typed_binary(
+        &mut self,
+        op: BinOp,
+        a: &Val,
+        a_span: Span,
+        ta: Type,
+        b: &Val,
+        b_span: Span,
+        tb: Type,
+        span: Span,
+    ) -> R<Val> {
+        let same_scalar = ta.scalar().is_some() && ta.scalar() == tb.scalar();
+        let float = ta.scalar().is_some_and(Scalar::is_float);
+        let int = ta.scalar().is_some_and(Scalar::is_int);
+        match (ta, tb) {
+            (Type::Scalar(s), Type::Scalar(_)) if same_scalar => {
+                let ok = match op {
+                    BinOp::MatMul => false,
+                    BinOp::Pow => float,
+                    _ if is_bitwise(op) => int,
+                    _ => s != Scalar::Bool,
+                };
+                if ok {
+                    let (x, y) = (self.value_of(a, a_span)?, self.value_of(b, b_span)?);
+                    let op = ir_op(op).expect("`@` is excluded");
+                    return Ok(Val::Ir(self.builder().binary(op, x, y)));
+                }
+            }
+            // Products of linear algebra and composition.
+            (Type::Mat { .. }, Type::Mat { .. })
+                if same_scalar && matches!(op, BinOp::Mul | BinOp::MatMul) =>
+            {
+                return self.library_call("_mat_mul", a, a_span, b, b_span, op, span);
+            }
+            (Type::Mat { .. }, Type::Vec { .. })
+                if same_scalar && matches!(op, BinOp::Mul | BinOp::MatMul) =>
+            {
+                return self.library_call("_mat_vec", a, a_span, b, b_span, op, span);
+            }
+            (Type::Vec { .. }, Type::Mat { .. })
+                if same_scalar && matches!(op, BinOp::Mul | BinOp::MatMul) =>
+            {
+                return self.library_call("_vec_mat", a, a_span, b, b_span, op, span);
+            }
+            (Type::Quat(_), Type::Quat(_)) if same_scalar && op == BinOp::Mul => {
+                return self.library_call("_quat_mul", a, a_span, b, b_span, op, span);
+            }
+            (Type::Transform(_), Type::Transform(_)) if same_scalar && op == BinOp::Mul => {
+                return self.library_call("transform_multiply", a, a_span, b, b_span, op, span);
+            }
+            // Elementwise on equal shapes.
+            _ if ta == tb && ta.scalar().is_some() && ta.scalar() != Some(Scalar::Bool) => {
+                let is_vec = matches!(ta, Type::Vec { .. });
+                let ok = match op {
+                    BinOp::Add | BinOp::Sub => true,
+                    BinOp::Mod => is_vec,
+                    _ if is_bitwise(op) => int && matches!(ta, Type::Vec { .. } | Type::Mat { .. }),
+                    _ => false,
+                };
+                if ok {
+                    let (x, y) = (self.value_of(a, a_span)?, self.value_of(b, b_span)?);
+                    let op = ir_op(op).expect("`@` is excluded");
+                    return Ok(Val::Ir(self.builder().binary(op, x, y)));
+                }
+                if is_vec && matches!(op, BinOp::Mul | BinOp::Div) {
+                    let name = if op == BinOp::Mul { "cw_mul" } else { "cw_div" };
+                    let what = ta.python_name();
+                    return Err(self.report(
+                        Diagnostic::new(
+                            codes::OPERAND_TYPES,
+                            span,
+                            format!("`{}` is not defined for {what} and {what}", symbol(op)),
+                        )
+                        .help(format!("use `wp.{name}(a, b)` for the elementwise result, or `wp.dot(a, b)`")),
+                    ));
+                }
+            }
+            // A composite scaled by a scalar.
+            (_, Type::Scalar(_))
+                if same_scalar
+                    && matches!(op, BinOp::Mul | BinOp::Div)
+                    && !matches!((ta, op), (Type::Transform(_), BinOp::Div)) =>
+            {
+                let x = self.value_of(a, a_span)?;
+                let y = self.value_of(b, b_span)?;
+                let y = self.splat(y, ta);
+                let op = ir_op(op).expect("`@` is excluded");
+                return Ok(Val::Ir(self.builder().binary(op, x, y)));
+            }
+            (Type::Scalar(_), _)
+                if same_scalar
+                    && (op == BinOp::Mul || (op == BinOp::Div && !matches!(tb, Type::Transform(_)))) =>
+            {
+                let x = self.value_of(a, a_span)?;
+                let y = self.value_of(b, b_span)?;
+                let x = self.splat(x, tb);
+                let op = ir_op(op).expect("`@` is excluded");
+                return Ok(Val::Ir(self.builder().binary(op, x, y)));
+            }
+            _ => {}
+        }
+        Err(self.operand_types(op, a, a_span, b, b_span, span))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "two operands, each with its span")]
+    fn library_call(
+        &mut self,
+        name: &str,
+        a: &Val,
+        a_span: Span,
+        b: &Val,
+        b_span: Span,
+        op: BinOp,
+        span: Span,
+    ) -> R<Val> {
+        let args = [(a.clone(), a_span), (b.clone(), b_span)];
+        match self.call_library(name, &args, span)? {
+            Some(val) => Ok(val),
+            None => Err(self.operand_types(op, a, a_span, b, b_span, span)),
+        }
+    }
+
+    pub(super) fn splat(&mut self, scalar: Value, ty: Type) -> Value {
+        let count = ty.component_count().expect("a composite");
+        self.builder().value(OpKind::Construct, std::iter::repeat_n(scalar, count as usize), ty)
+    }
+
+    fn operand_types(
+        &mut self,
+        op: BinOp,
+        a: &Val,
+        a_span: Span,
+        b: &Val,
+        b_span: Span,
+        span: Span,
+    ) -> Reported {
+        let (ta, tb) = (self.describe(a), self.describe(b));
+        let mut diagnostic = Diagnostic::new(
+            codes::OPERAND_TYPES,
+            span,
+            format!("`{}` is not defined for {ta} and {tb}", symbol(op)),
+        )
+        .label(format!("`{}` is {ta}, `{}` is {tb}", self.text_of(a_span), self.text_of(b_span)));
+        // Offer the conversion of a literal, else of the narrower operand.
+        if let (Some(x), Some(y)) =
+            (self.type_of(a).and_then(Type::scalar), self.type_of(b).and_then(Type::scalar))
+            && x != y
+        {
+            let (target, other_span) = if b.is_literal() || (!a.is_literal() && rank(x) >= rank(y)) {
+                (x, b_span)
+            } else {
+                (y, a_span)
+            };
+            let text = self.text_of(other_span);
+            let text = text.trim_start_matches('(').trim_end_matches(')').to_owned();
+            diagnostic = diagnostic.help(format!(
+                "both operands must have the same scalar type; convert one: `{}`",
+                conversion(target, &text)
+            ));
+        }
+        self.report(diagnostic)
+    }
+
+    /// `-x`, `+x`, `~x`.
+    pub(super) fn unary(&mut self, op: UnOp, val: &Val, span: Span) -> R<Val> {
+        match (op, val) {
+            (UnOp::Neg, Val::Const(ConstValue::Int(i))) => return Ok(Val::int(-i)),
+            (UnOp::Neg, Val::Const(ConstValue::Float(f))) => return Ok(Val::Const(ConstValue::Float(-f))),
+            (UnOp::Neg, Val::Const(ConstValue::Typed(Constant::Int(i), s))) => {
+                return Ok(Val::Const(ConstValue::Typed(Constant::Int(-i).convert(*s), *s)));
+            }
+            (UnOp::Neg, Val::Const(ConstValue::Typed(Constant::Float(f), s))) => {
+                return Ok(Val::Const(ConstValue::Typed(Constant::Float(-f), *s)));
+            }
+            (UnOp::Pos, Val::Const(ConstValue::Int(_) | ConstValue::Float(_))) => return Ok(val.clone()),
+            (UnOp::Invert, Val::Const(ConstValue::Int(i))) => return Ok(Val::int(!i)),
+            _ => {}
+        }
+        let ty = self.type_of(val);
+        let scalar = ty.and_then(Type::scalar);
+        let number = scalar.is_some_and(|s| s != Scalar::Bool) && !matches!(ty, Some(Type::Transform(_)));
+        let outer = std::mem::replace(&mut self.span, span);
+        let result = match op {
+            UnOp::Neg if number => {
+                self.value_of(val, span).map(|x| Val::Ir(self.builder().unary(UnaryOp::Neg, x)))
+            }
+            UnOp::Pos if number => Ok(val.clone()),
+            UnOp::Invert if scalar.is_some_and(Scalar::is_int) => {
+                self.value_of(val, span).map(|x| Val::Ir(self.builder().unary(UnaryOp::Invert, x)))
+            }
+            _ => {
+                let what = self.describe(val);
+                let sign = match op {
+                    UnOp::Neg => "-",
+                    UnOp::Pos => "+",
+                    UnOp::Invert => "~",
+                    UnOp::Not => "not",
+                };
+                Err(self.report(Diagnostic::new(
+                    codes::OPERAND_TYPES,
+                    span,
+                    format!("`{sign}` is not defined for {what}"),
+                )))
+            }
+        };
+        self.span = outer;
+        result
+    }
+
+    /// `a op b` for one comparison operator.
+    pub(super) fn comparison(
+        &mut self,
+        op: tree::CmpOp,
+        a: &Val,
+        a_span: Span,
+        b: &Val,
+        b_span: Span,
+    ) -> R<Val> {
+        use tree::CmpOp as C;
+        let span = a_span.to(b_span);
+        if matches!(op, C::In | C::NotIn) {
+            return self.membership(op == C::In, a, a_span, b, b_span);
+        }
+        let equality = matches!(op, C::Eq | C::NotEq | C::Is | C::IsNot);
+        let wants_equal = matches!(op, C::Eq | C::Is);
+        // Whether an array was passed.
+        if equality {
+            let array = match (a, b) {
+                (Val::Const(ConstValue::None), other) | (other, Val::Const(ConstValue::None)) => {
+                    Some(other.clone())
+                }
+                _ => None,
+            };
+            if let Some(other) = array {
+                if let Some(Type::Array(_)) = self.type_of(&other) {
+                    let array = self.value_of(&other, span)?;
+                    let passed = Val::Ir(self.array_is_passed(array));
+                    return if wants_equal { self.not(&passed, span) } else { Ok(passed) };
+                }
+                return Ok(Val::bool(wants_equal == (other == Val::Const(ConstValue::None))));
+            }
+            if let Some(equal) = static_equal(a, b) {
+                return Ok(Val::bool(equal == wants_equal));
+            }
+        }
+        if matches!(op, C::Is | C::IsNot) {
+            return Err(self.report(
+                Diagnostic::new(codes::EXPRESSION, span, "`is` compares only with `None` in kernels")
+                    .help("use `==`"),
+            ));
+        }
+        let cmp = match op {
+            C::Eq => CmpOp::Eq,
+            C::NotEq => CmpOp::Ne,
+            C::Lt => CmpOp::Lt,
+            C::LtE => CmpOp::Le,
+            C::Gt => CmpOp::Gt,
+            _ => CmpOp::Ge,
+        };
+        if let (Some(x), Some(y)) = (a.const_scalar(), b.const_scalar()) {
+            return Ok(Val::bool(compare_constants(cmp, x, y)));
+        }
+        let (ta, tb) = (self.type_of(a), self.type_of(b));
+        let outer = std::mem::replace(&mut self.span, span);
+        let result = match (ta, tb) {
+            (Some(Type::Scalar(x)), Some(Type::Scalar(y))) => {
+                let common = Type::Scalar(common_scalar(x, a.is_literal(), y, b.is_literal()));
+                let (p, q) = (self.compared(a, a_span, common)?, self.compared(b, b_span, common)?);
+                Ok(Val::Ir(self.builder().cmp(cmp, p, q)))
+            }
+            (Some(x), Some(y)) if x == y && equality && x.scalar().is_some() => {
+                let (p, q) = (self.value_of(a, a_span)?, self.value_of(b, b_span)?);
+                let mut all: Option<Value> = None;
+                for i in 0..x.component_count().expect("a composite") {
+                    let (u, v) = (self.builder().extract(p, i), self.builder().extract(q, i));
+                    let same = self.builder().cmp(CmpOp::Eq, u, v);
+                    all = Some(match all {
+                        None => same,
+                        Some(before) => self.builder().binary(BinaryOp::And, before, same),
+                    });
+                }
+                let equal = Val::Ir(all.expect("a composite has components"));
+                if wants_equal { Ok(equal) } else { self.not(&equal, span) }
+            }
+            _ => {
+                let (x, y) = (self.describe(a), self.describe(b));
+                Err(self.report(Diagnostic::new(
+                    codes::OPERAND_TYPES,
+                    span,
+                    format!("cannot compare {x} with {y}"),
+                )))
+            }
+        };
+        self.span = outer;
+        result
+    }
+
+    fn compared(&mut self, val: &Val, span: Span, ty: Type) -> R<Value> {
+        let scalar = ty.as_scalar().expect("comparisons convert to scalars");
+        if let Some(c) = val.const_scalar() {
+            return Ok(self.builder().constant(c, scalar));
+        }
+        let value = self.value_of(val, span)?;
+        Ok(self.builder().cast(value, ty))
+    }
+
+    fn membership(&mut self, wanted: bool, a: &Val, a_span: Span, b: &Val, b_span: Span) -> R<Val> {
+        let Some(items) = self.items_of(b) else {
+            let what = self.describe(b);
+            return Err(self.report(Diagnostic::new(
+                codes::OPERAND_TYPES,
+                b_span,
+                format!("cannot look for a value in {what}"),
+            )));
+        };
+        let mut found = Val::bool(false);
+        for item in items {
+            let here = self.comparison(tree::CmpOp::Eq, a, a_span, &item, b_span)?;
+            found = match (found, here) {
+                (Val::Const(ConstValue::Bool(true)), _) | (_, Val::Const(ConstValue::Bool(true))) => {
+                    Val::bool(true)
+                }
+                (Val::Const(ConstValue::Bool(false)), other)
+                | (other, Val::Const(ConstValue::Bool(false))) => other,
+                (x, y) => {
+                    let (x, y) = (self.value_of(&x, a_span)?, self.value_of(&y, a_span)?);
+                    Val::Ir(self.builder().binary(BinaryOp::Or, x, y))
+                }
+            };
+        }
+        if wanted { Ok(found) } else { self.not(&found, a_span.to(b_span)) }
+    }
+}
+
+/// Whether two things known while compiling are equal; `None` when that is not known.
+fn static_equal(a: &Val, b: &Val) -> Option<bool> {
+    match (a, b) {
+        (Val::Type(x), Val::Type(y)) => Some(x == y),
+        (Val::Function(x), Val::Function(y)) => Some(x == y),
+        (Val::Builtin(x), Val::Builtin(y)) => Some(x == y),
+        (Val::Object(x), Val::Object(y)) => Some(x == y),
+        (Val::Const(ConstValue::Str(x)), Val::Const(ConstValue::Str(y))) => Some(x == y),
+        _ => None,
+    }
+}
+
+fn compare_constants(op: CmpOp, a: Constant, b: Constant) -> bool {
+    use std::cmp::Ordering;
+    let ordering = match (a, b) {
+        (Constant::Int(x), Constant::Int(y)) => Some(x.cmp(&y)),
+        _ => {
+            let wide = |c: Constant| match c.convert(Scalar::F64) {
+                Constant::Float(f) => f,
+                _ => f64::NAN,
+            };
+            wide(a).partial_cmp(&wide(b))
+        }
+    };
+    match (op, ordering) {
+        (CmpOp::Ne, None) => true,
+        (_, None) => false,
+        (CmpOp::Eq, Some(o)) => o == Ordering::Equal,
+        (CmpOp::Ne, Some(o)) => o != Ordering::Equal,
+        (CmpOp::Lt, Some(o)) => o == Ordering::Less,
+        (CmpOp::Le, Some(o)) => o != Ordering::Greater,
+        (CmpOp::Gt, Some(o)) => o == Ordering::Greater,
+        (CmpOp::Ge, Some(o)) => o != Ordering::Less,
+    }
+}
+
+fn rank(scalar: Scalar) -> u32 {
+    u32::from(scalar.is_float()) * 16 + scalar.size()
+}
+
+/// The type two scalars are compared in: C's usual conversions, with literals taking the other side's type when
+/// they are of its kind.
+fn common_scalar(a: Scalar, a_literal: bool, b: Scalar, b_literal: bool) -> Scalar {
+    if a == b {
+        return a;
+    }
+    if b_literal && !a_literal && a.is_float() == b.is_float() && a != Scalar::Bool {
+        return a;
+    }
+    if a_literal && !b_literal && a.is_float() == b.is_float() && b != Scalar::Bool {
+        return b;
+    }
+    match (a.is_float(), b.is_float()) {
+        (true, false) => a,
+        (false, true) => b,
+        (true, true) => match (a, b) {
+            (Scalar::F16, Scalar::BF16) | (Scalar::BF16, Scalar::F16) => Scalar::F32,
+            _ if a.size() >= b.size() => a,
+            _ => b,
+        },
+        (false, false) => {
+            // Narrow integers and bool count as int32.
+            let promote = |s: Scalar| if s.size() < 4 { Scalar::I32 } else { s };
+            let (a, b) = (promote(a), promote(b));
+            if a.size() > b.size() {
+                a
+            } else if b.size() > a.size() {
+                b
+            } else if a.is_signed() {
+                b
+            } else {
+                a
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What the checker asks of the outside: what a name means where a function was written, and the source of the
+//! functions it reaches. `inkle-py` answers from Python objects, `inkle-macros` from Rust items, tests from tables.
+
+use std::sync::Arc;
+
+use inkle_diag::Diagnostics;
+use inkle_ir::{Constant, Scalar, Type};
+
+use crate::pattern::Pattern;
+use crate::tree::{Expr, FunctionDef};
+
+/// Names a function of the environment: two functions with the same key are the same function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct FunctionKey(pub u64);
+
+/// Names an object of the environment whose attributes can be asked for (a Python module, class or instance).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct ObjectKey(pub u64);
+
+/// A value known while compiling.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ConstValue {
+    /// A plain integer, not yet of any width; `int32` unless something asks for another type.
+    Int(i128),
+    /// A plain float with all its digits; `float32` unless something asks for another type.
+    Float(f64),
+    /// A truth value.
+    Bool(bool),
+    /// A scalar of a definite type.
+    Typed(Constant, Scalar),
+    /// A vector, matrix, quaternion or transform: all components, row-major.
+    #[expect(missing_docs, reason = "the variant says it")]
+    Composite { ty: Type, components: Vec<Constant> },
+    /// A struct: its fields in order.
+    #[expect(missing_docs, reason = "the variant says it")]
+    Struct { ty: Type, fields: Vec<ConstValue> },
+    /// A string.
+    Str(String),
+    /// A tuple or list.
+    Tuple(Vec<ConstValue>),
+    /// `None`.
+    None,
+}
+
+/// What a name or attribute stands for.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Binding {
+    /// A compile-time constant.
+    Const(ConstValue),
+    /// A type: annotation, constructor, conversion.
+    Type(Type),
+    /// A function of the kernel language, or several overloads under one key.
+    Function(FunctionKey),
+    /// A built-in of the kernel language by its registry name; also the special forms (`range`, `len` ...).
+    Builtin(String),
+    /// Something with attributes.
+    Object(ObjectKey),
+    /// Something kernels cannot use; the text says what it is (`a list`, `an object of class Foo`).
+    Unsupported(String),
+}
+
+/// A parameter of a function as its annotation declares it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ParamSpec {
+    /// What it accepts; `None` when it is not annotated (anything goes).
+    pub pattern: Option<Pattern>,
+    /// The default value.
+    pub default: Option<Binding>,
+}
+
+/// A function the checker can look into.
+#[derive(Clone, Debug)]
+pub struct FunctionSource {
+    /// Its key.
+    pub key: FunctionKey,
+    /// Its name, for messages and as the stem of its IR name.
+    pub name: String,
+    /// Its tree.
+    pub def: Arc<FunctionDef>,
+    /// Its parameters, one per parameter of `def`.
+    pub params: Vec<ParamSpec>,
+    /// The declared results; `None` when not declared.
+    pub returns: Option<Vec<Pattern>>,
+}
+
+/// One overload of a built-in that is written in the kernel language.
+#[derive(Clone)]
+pub struct LibraryFunction {
+    /// Distinguishes overloads and functions; stable within the process.
+    pub key: u64,
+    /// The tree; its annotations declare the signature (see [`crate::pattern`]).
+    pub def: Arc<FunctionDef>,
+}
+
+/// The outside world of one check.
+pub trait Environment {
+    /// The source of a function, and of the overloads declared under the same key (at least one).
+    ///
+    /// # Errors
+    /// When the source cannot be found or does not parse.
+    fn function(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics>;
+
+    /// What `name` means in the body of `function`; `None` when nothing has the name.
+    fn resolve(&self, function: FunctionKey, name: &str) -> Option<Binding>;
+
+    /// What `object.name` means; `None` when there is no such attribute.
+    fn attribute(&self, object: ObjectKey, name: &str) -> Option<Binding>;
+
+    /// What an object is, for messages: `module numpy`.
+    fn describe(&self, object: ObjectKey) -> String;
+
+    /// The value of `static(expr)` evaluated by the source language where `function` was written, with the
+    /// unrolled loop variables in `locals` visible.
+    ///
+    /// # Errors
+    /// What went wrong, as one sentence.
+    fn static_value(
+        &self,
+        function: FunctionKey,
+        expr: &Expr,
+        locals: &[(String, ConstValue)],
+    ) -> Result<Binding, String>;
+
+    /// The overloads of a built-in written in the kernel language; empty when there is none of that name.
+    fn library(&self, name: &str) -> Vec<LibraryFunction>;
+
+    /// All names of the library, for suggestions.
+    fn library_names(&self) -> Vec<String>;
+}
