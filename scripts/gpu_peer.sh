@@ -15,8 +15,8 @@ pack)
     site=$(.bench-venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
     rm -rf "$peer"
     mkdir -p "$peer"
-    tar -C "$site" --exclude=warp-clang.so --exclude=__pycache__ --exclude=warp/tests --exclude=warp/examples \
-        -cf - warp warp_lang-*.dist-info | xz -T0 -6 | split -b 50M -d -a 1 - "$peer/piece-"
+    (cd "$site" && tar --exclude=warp-clang.so --exclude=__pycache__ --exclude=warp/tests --exclude=warp/examples \
+        -cf - warp warp_lang-*.dist-info) | xz -T0 -6 | split -b 50M -d -a 1 - "$peer/piece-"
     for piece in "$peer"/piece-*; do
         mkdir "$peer/part-${piece##*-}"
         mv "$piece" "$peer/part-${piece##*-}/"
