@@ -1,1 +1,34 @@
-//! .
+//! Kernel IR to LLVM IR to machine code: ELF objects for CPUs, PTX and CUBINs for NVIDIA GPUs.
+//!
+//! [`compile`] takes a verified module and gives an [`Artifact`]. It is a function of its arguments alone (and of
+//! NVIDIA's libraries, where a GPU kernel needs them), may be called from any number of threads, and for verified
+//! IR gives code or an error, never a panic.
+//!
+//! # Calling the code
+//!
+//! CPU: `void inkle_kernel(const uint8_t* params, uint64_t begin, uint64_t end)` runs the threads with linear
+//! index `begin..end`. Any partition of `0..size` into ranges runs every thread once. GPU: the kernel
+//! `inkle_kernel` takes the parameter block by value; blocks and grid are one-dimensional, and the grid covers the
+//! launch unless [`Options::grid_stride`] is set. The block's layout is [`inkle_ir::ParamLayout`].
+//!
+//! CPU objects leave only [`runtime_symbols`] undefined.
+
+mod compile;
+mod emitter;
+mod error;
+mod libdevice;
+mod lower;
+mod machine;
+mod math;
+mod nvjitlink;
+mod options;
+mod plan;
+mod target;
+mod uniformity;
+mod value;
+
+pub use compile::{compile, compiler_version, emit_text, Artifact, ArtifactKind, Emit};
+pub use error::CodegenError;
+pub use math::{runtime_symbols, RuntimeSymbol, Signature};
+pub use options::{Lanes, Options, ScalarReason};
+pub use target::{CpuTarget, CudaOutput, CudaTarget, Target};

@@ -1,0 +1,210 @@
+//! The whole way from a module to code.
+
+use inkle_ir::{Block, Function, Module};
+use inkwell::context::Context;
+use inkwell::targets::FileType;
+
+use crate::error::CodegenError;
+use crate::lower::entry::ENTRY;
+use crate::lower::{expanded_size, Lower, Machine};
+use crate::machine;
+use crate::options::{Options, ScalarReason};
+use crate::plan::{plan, Plan};
+use crate::target::{CudaOutput, Target};
+
+/// Raised whenever the same input gives other code, so that caches forget what an older inkle made.
+const REVISION: u32 = 1;
+
+/// The kernel's size after expansion of its calls from which on it is refused: LLVM would take minutes.
+const MAX_OPERATIONS: usize = 4_000_000;
+
+/// Blocks nested deeper than this are lowered on a thread with a larger stack.
+const DEEP: usize = 100;
+
+/// What the code's bytes are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArtifactKind {
+    /// A relocatable ELF object.
+    ElfObject,
+    /// PTX text, without a final NUL.
+    Ptx,
+    /// An ELF image for one GPU architecture.
+    Cubin,
+}
+
+/// Code for one kernel and target.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Artifact {
+    /// The code.
+    pub code: Vec<u8>,
+    /// What the bytes are.
+    pub kind: ArtifactKind,
+    /// The entry point's symbol.
+    pub entry: String,
+    /// Threads that one pass of the code handles; 1 on GPUs.
+    pub lanes: u32,
+    /// Why there is one lane although more were wanted.
+    pub scalar_reason: Option<ScalarReason>,
+}
+
+/// A text to look at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Emit {
+    /// LLVM IR as lowered.
+    Llvm,
+    /// LLVM IR after optimisation.
+    LlvmOptimized,
+    /// The target's assembly; PTX for GPUs.
+    Asm,
+}
+
+/// What identifies the compiler in cache keys: equal versions make equal code.
+pub fn compiler_version() -> &'static str {
+    static VERSION: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    VERSION.get_or_init(|| {
+        let (major, minor, patch) = inkwell::support::get_llvm_version();
+        format!("inkle {} llvm {major}.{minor}.{patch} codegen {REVISION}", env!("CARGO_PKG_VERSION"))
+    })
+}
+
+/// Makes code for a verified module.
+///
+/// # Errors
+/// [`CodegenError::NoKernel`], [`CodegenError::TooLarge`] for what the module is; [`CodegenError::Target`] and
+/// [`CodegenError::Unsupported`] for what the target is not; [`CodegenError::MissingLibrary`] and
+/// [`CodegenError::Library`] for NVIDIA's libraries; [`CodegenError::Broken`] for bugs of inkle's.
+pub fn compile(module: &Module, target: &Target, options: &Options) -> Result<Artifact, CodegenError> {
+    let (text, plan) = with_stack(module, || {
+        let kind = match target {
+            Target::Cpu(_) => FileType::Object,
+            Target::Cuda(_) => FileType::Assembly,
+        };
+        generate(module, target, options, Want::Code(kind))
+    })?;
+    let (code, kind) = match target {
+        Target::Cpu(_) => (text, ArtifactKind::ElfObject),
+        Target::Cuda(cuda) => match cuda.output {
+            CudaOutput::Ptx => (text, ArtifactKind::Ptx),
+            CudaOutput::Cubin => {
+                (crate::nvjitlink::link(&text, cuda.arch, options)?, ArtifactKind::Cubin)
+            }
+        },
+    };
+    Ok(Artifact { code, kind, entry: ENTRY.to_owned(), lanes: plan.lanes, scalar_reason: plan.reason })
+}
+
+/// Gives what the compiler made on the way, as text.
+///
+/// # Errors
+/// As [`compile`].
+pub fn emit_text(module: &Module, target: &Target, options: &Options, emit: Emit) -> Result<String, CodegenError> {
+    let want = match emit {
+        Emit::Llvm => Want::Llvm { optimized: false },
+        Emit::LlvmOptimized => Want::Llvm { optimized: true },
+        Emit::Asm => Want::Code(FileType::Assembly),
+    };
+    let (text, _) = with_stack(module, || generate(module, target, options, want))?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+#[derive(Clone, Copy)]
+enum Want {
+    Llvm { optimized: bool },
+    Code(FileType),
+}
+
+fn generate(
+    module: &Module,
+    target: &Target,
+    options: &Options,
+    want: Want,
+) -> Result<(Vec<u8>, Plan), CodegenError> {
+    if module.kernel().is_none() {
+        return Err(CodegenError::NoKernel);
+    }
+    check_order(module)?;
+    let size = expanded_size(module);
+    if size > MAX_OPERATIONS {
+        return Err(CodegenError::TooLarge { operations: size });
+    }
+    let llvm_machine = machine::machine(target, options.optimization_level > 0)?;
+    let plan = match target {
+        Target::Cpu(cpu) => plan(module, size, cpu, options),
+        Target::Cuda(_) => Plan { lanes: 1, tail: crate::lower::entry::Tail::Scalar, reason: None },
+    };
+    let context = Context::create();
+    let mut lower = Lower::new(&context, module, options, Machine::of(target));
+    lower.e.module.set_triple(&llvm_machine.get_triple());
+    lower.e.module.set_data_layout(&llvm_machine.get_target_data().get_data_layout());
+    match target {
+        Target::Cpu(_) => lower.cpu_entry(plan.lanes, plan.tail)?,
+        Target::Cuda(_) => lower.gpu_entry()?,
+    }
+    let llvm = lower.finish();
+    if cfg!(debug_assertions)
+        && let Err(message) = llvm.verify()
+    {
+        let message = format!("{message}\n{}", llvm.print_to_string());
+        return Err(CodegenError::Broken { stage: "lowering", message });
+    }
+    if let Want::Llvm { optimized: false } = want {
+        return Ok((llvm.print_to_string().to_bytes().to_vec(), plan));
+    }
+    if matches!(target, Target::Cuda(_)) {
+        crate::libdevice::link(&context, &llvm, options)?;
+    }
+    machine::optimize(&llvm, &llvm_machine, options.optimization_level, plan.lanes > 1)?;
+    match want {
+        Want::Llvm { .. } => Ok((llvm.print_to_string().to_bytes().to_vec(), plan)),
+        Want::Code(kind) => Ok((machine::emit(&llvm, &llvm_machine, kind)?, plan)),
+    }
+}
+
+/// Calls must go to earlier functions, or expanding them would not end.
+fn check_order(module: &Module) -> Result<(), CodegenError> {
+    for (index, function) in module.functions.iter().enumerate() {
+        for block in 0..function.block_count() {
+            for &op in &function.block(Block::new(block)).ops {
+                if let inkle_ir::OpKind::Call(callee) = function.op(op).kind
+                    && callee.index() >= index
+                {
+                    return Err(CodegenError::broken(format!("{} calls a later function", function.name)));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Runs `work`, on a thread with a large stack when blocks nest so deep that lowering them would need one.
+fn with_stack<T: Send>(
+    module: &Module,
+    work: impl FnOnce() -> Result<T, CodegenError> + Send,
+) -> Result<T, CodegenError> {
+    let depth: usize = module.functions.iter().map(|f| nesting(f)).fold(0, usize::saturating_add);
+    if depth <= DEEP {
+        return work();
+    }
+    let stack = depth.saturating_mul(32 << 10).clamp(16 << 20, 1 << 30);
+    std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .stack_size(stack)
+            .spawn_scoped(scope, work)
+            .map_err(|e| CodegenError::Broken { stage: "starting a thread", message: e.to_string() })?
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// How deep blocks nest in a function.
+fn nesting(function: &Function) -> usize {
+    let mut deepest = 0;
+    let mut stack = vec![(function.body, 1usize)];
+    while let Some((block, depth)) = stack.pop() {
+        deepest = deepest.max(depth);
+        for &op in &function.block(block).ops {
+            stack.extend(function.op(op).blocks.iter().map(|&b| (b, depth + 1)));
+        }
+    }
+    deepest
+}

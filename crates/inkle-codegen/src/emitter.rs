@@ -1,0 +1,670 @@
+//! A thin layer over LLVM's instruction builder that does not care whether a value is a scalar or a lane vector.
+//!
+//! inkwell owns context, module and target machine; its typed values would force every arithmetic helper to
+//! be written twice, so instructions are built here on LLVM's own handles.
+//!
+//! *Invariant:* a handle ([`V`], [`Ty`], [`Bb`]) never leaves the compilation whose [`Emitter`] made it, and the
+//! emitter borrows the context for its whole life. That is what every call below relies on.
+
+use std::ffi::{CStr, CString};
+
+use inkwell::builder::Builder;
+use inkwell::context::{AsContextRef, Context};
+use inkwell::llvm_sys::core as c;
+use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMTypeRef, LLVMValueRef};
+use inkwell::llvm_sys::{
+    LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMRealPredicate,
+    LLVMTypeKind, LLVMUnnamedAddr,
+};
+use inkwell::module::Module;
+
+/// A value.
+pub(crate) type V = LLVMValueRef;
+/// A type.
+pub(crate) type Ty = LLVMTypeRef;
+/// A basic block.
+pub(crate) type Bb = LLVMBasicBlockRef;
+
+/// Integer comparison.
+pub(crate) use inkwell::llvm_sys::LLVMIntPredicate as Int;
+/// Floating-point comparison.
+pub(crate) use inkwell::llvm_sys::LLVMRealPredicate as Real;
+
+const NO_NAME: &CStr = c"";
+
+macro_rules! llvm {
+    ($call:expr) => {{
+        // SAFETY: the arguments are handles of this emitter's context (see the module's invariant), pointers
+        // to them that outlive the call, and C strings; operand types agree by the callers' construction,
+        // which LLVM's verifier checks in debug builds.
+        unsafe { $call }
+    }};
+}
+
+/// Builds instructions of one module.
+pub(crate) struct Emitter<'c> {
+    /// Owns types and constants.
+    pub context: &'c Context,
+    /// Receives functions and globals.
+    pub module: Module<'c>,
+    builder: Builder<'c>,
+    /// Flags put on every floating-point instruction made from now on.
+    pub fast_math: u32,
+}
+
+/// The value as a length for LLVM.
+fn len<T>(slice: &[T]) -> u32 {
+    slice.len() as u32
+}
+
+macro_rules! binary_builders {
+    ($($name:ident = $build:ident;)*) => {
+        $(pub fn $name(&self, a: V, b: V) -> V {
+            llvm!(c::$build(self.b(), a, b, NO_NAME.as_ptr()))
+        })*
+    };
+}
+
+macro_rules! float_builders {
+    ($($name:ident = $build:ident;)*) => {
+        $(pub fn $name(&self, a: V, b: V) -> V {
+            self.flagged(llvm!(c::$build(self.b(), a, b, NO_NAME.as_ptr())))
+        })*
+    };
+}
+
+impl<'c> Emitter<'c> {
+    pub fn new(context: &'c Context, name: &str) -> Emitter<'c> {
+        Emitter { context, module: context.create_module(name), builder: context.create_builder(), fast_math: 0 }
+    }
+
+    fn b(&self) -> inkwell::llvm_sys::prelude::LLVMBuilderRef {
+        self.builder.as_mut_ptr()
+    }
+
+    fn cx(&self) -> inkwell::llvm_sys::prelude::LLVMContextRef {
+        self.context.as_ctx_ref()
+    }
+
+    // Types.
+
+    pub fn int(&self, bits: u32) -> Ty {
+        llvm!(c::LLVMIntTypeInContext(self.cx(), bits))
+    }
+
+    pub fn half(&self) -> Ty {
+        llvm!(c::LLVMHalfTypeInContext(self.cx()))
+    }
+
+    pub fn bfloat(&self) -> Ty {
+        llvm!(c::LLVMBFloatTypeInContext(self.cx()))
+    }
+
+    pub fn float(&self) -> Ty {
+        llvm!(c::LLVMFloatTypeInContext(self.cx()))
+    }
+
+    pub fn double(&self) -> Ty {
+        llvm!(c::LLVMDoubleTypeInContext(self.cx()))
+    }
+
+    pub fn void(&self) -> Ty {
+        llvm!(c::LLVMVoidTypeInContext(self.cx()))
+    }
+
+    pub fn ptr(&self, address_space: u32) -> Ty {
+        llvm!(c::LLVMPointerTypeInContext(self.cx(), address_space))
+    }
+
+    pub fn vector(&self, elem: Ty, lanes: u32) -> Ty {
+        llvm!(c::LLVMVectorType(elem, lanes))
+    }
+
+    pub fn array(&self, elem: Ty, len: u64) -> Ty {
+        llvm!(c::LLVMArrayType2(elem, len))
+    }
+
+    pub fn structure(&self, fields: &[Ty]) -> Ty {
+        llvm!(c::LLVMStructTypeInContext(self.cx(), fields.as_ptr().cast_mut(), len(fields), 0))
+    }
+
+    pub fn function_type(&self, result: Ty, params: &[Ty]) -> Ty {
+        llvm!(c::LLVMFunctionType(result, params.as_ptr().cast_mut(), len(params), 0))
+    }
+
+    pub fn type_of(&self, v: V) -> Ty {
+        llvm!(c::LLVMTypeOf(v))
+    }
+
+    pub fn is_vector(&self, v: V) -> bool {
+        llvm!(c::LLVMGetTypeKind(c::LLVMTypeOf(v))) == LLVMTypeKind::LLVMVectorTypeKind
+    }
+
+    /// The element type of a vector type; a scalar type itself.
+    pub fn scalar_type(&self, ty: Ty) -> Ty {
+        if llvm!(c::LLVMGetTypeKind(ty)) == LLVMTypeKind::LLVMVectorTypeKind {
+            llvm!(c::LLVMGetElementType(ty))
+        } else {
+            ty
+        }
+    }
+
+    /// `elem` with the lanes of `like`.
+    pub fn type_like(&self, elem: Ty, like: V) -> Ty {
+        match self.lanes(like) {
+            Some(n) => self.vector(elem, n),
+            None => elem,
+        }
+    }
+
+    /// The number of elements of a vector value.
+    pub fn lanes(&self, v: V) -> Option<u32> {
+        self.is_vector(v).then(|| llvm!(c::LLVMGetVectorSize(c::LLVMTypeOf(v))))
+    }
+
+    /// The width of an integer type or of a vector's integer element, bits.
+    pub fn int_bits(&self, v: V) -> u32 {
+        llvm!(c::LLVMGetIntTypeWidth(self.scalar_type(self.type_of(v))))
+    }
+
+    // Constants.
+
+    /// An integer constant, splat when `ty` is a vector.
+    pub fn const_int(&self, ty: Ty, value: i64) -> V {
+        self.splat_constant(ty, |s| llvm!(c::LLVMConstInt(s, value as u64, 1)))
+    }
+
+    /// A float constant, splat when `ty` is a vector.
+    pub fn const_real(&self, ty: Ty, value: f64) -> V {
+        self.splat_constant(ty, |s| llvm!(c::LLVMConstReal(s, value)))
+    }
+
+    fn splat_constant(&self, ty: Ty, make: impl Fn(Ty) -> V) -> V {
+        let scalar = self.scalar_type(ty);
+        let value = make(scalar);
+        if scalar == ty {
+            return value;
+        }
+        let n = llvm!(c::LLVMGetVectorSize(ty));
+        self.const_vector(&vec![value; n as usize])
+    }
+
+    pub fn const_vector(&self, elems: &[V]) -> V {
+        llvm!(c::LLVMConstVector(elems.as_ptr().cast_mut(), len(elems)))
+    }
+
+    pub fn i1(&self, value: bool) -> V {
+        self.const_int(self.int(1), i64::from(value))
+    }
+
+    pub fn i32(&self, value: i32) -> V {
+        self.const_int(self.int(32), value.into())
+    }
+
+    pub fn i64(&self, value: i64) -> V {
+        self.const_int(self.int(64), value)
+    }
+
+    /// Zero, null or all-zero vector.
+    pub fn null(&self, ty: Ty) -> V {
+        llvm!(c::LLVMConstNull(ty))
+    }
+
+    pub fn all_ones(&self, ty: Ty) -> V {
+        llvm!(c::LLVMConstAllOnes(ty))
+    }
+
+    pub fn poison(&self, ty: Ty) -> V {
+        llvm!(c::LLVMGetPoison(ty))
+    }
+
+    /// The value of an integer constant of at most 64 bits.
+    pub fn as_const_int(&self, v: V) -> Option<i64> {
+        let constant = llvm!(c::LLVMIsAConstantInt(v));
+        (!constant.is_null()).then(|| llvm!(c::LLVMConstIntGetSExtValue(constant)))
+    }
+
+    /// The value of an integer constant that is the same in all lanes.
+    pub fn as_const_splat(&self, v: V) -> Option<i64> {
+        if !self.is_vector(v) {
+            return self.as_const_int(v);
+        }
+        if llvm!(c::LLVMIsConstant(v)) == 0 {
+            return None;
+        }
+        let mut elems = (0..self.lanes(v)?).map(|lane| {
+            let elem = llvm!(c::LLVMGetAggregateElement(v, lane));
+            if elem.is_null() { None } else { self.as_const_int(elem) }
+        });
+        let first = elems.next()??;
+        elems.all(|e| e == Some(first)).then_some(first)
+    }
+
+    // Functions, blocks.
+
+    /// Declares or finds a function.
+    pub fn declare(&self, name: &str, ty: Ty) -> V {
+        let name = c_string(name);
+        let found = llvm!(c::LLVMGetNamedFunction(self.module.as_mut_ptr(), name.as_ptr()));
+        if found.is_null() { llvm!(c::LLVMAddFunction(self.module.as_mut_ptr(), name.as_ptr(), ty)) } else { found }
+    }
+
+    /// Adds a function that only this module sees.
+    pub fn internal_function(&self, name: &str, ty: Ty) -> V {
+        let name = c_string(name);
+        let f = llvm!(c::LLVMAddFunction(self.module.as_mut_ptr(), name.as_ptr(), ty));
+        llvm!(c::LLVMSetLinkage(f, LLVMLinkage::LLVMInternalLinkage));
+        f
+    }
+
+    pub fn find_function(&self, name: &str) -> Option<V> {
+        let name = c_string(name);
+        let found = llvm!(c::LLVMGetNamedFunction(self.module.as_mut_ptr(), name.as_ptr()));
+        (!found.is_null()).then_some(found)
+    }
+
+    pub fn function_value_type(&self, f: V) -> Ty {
+        llvm!(c::LLVMGlobalGetValueType(f))
+    }
+
+    pub fn set_calling_convention(&self, f: V, convention: u32) {
+        llvm!(c::LLVMSetFunctionCallConv(f, convention));
+    }
+
+    /// Adds a string attribute to a function.
+    pub fn string_attribute(&self, f: V, key: &str, value: &str) {
+        let attribute = llvm!(c::LLVMCreateStringAttribute(
+            self.cx(),
+            key.as_ptr().cast(),
+            key.len() as u32,
+            value.as_ptr().cast(),
+            value.len() as u32
+        ));
+        llvm!(c::LLVMAddAttributeAtIndex(f, u32::MAX, attribute));
+    }
+
+    /// Adds an enum attribute; index 0 is the result, 1 the first parameter, `u32::MAX` the function.
+    pub fn attribute(&self, f: V, index: u32, name: &str, value: u64) {
+        let kind = llvm!(c::LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()));
+        debug_assert_ne!(kind, 0, "LLVM has no attribute {name}");
+        llvm!(c::LLVMAddAttributeAtIndex(f, index, c::LLVMCreateEnumAttribute(self.cx(), kind, value)));
+    }
+
+    /// Adds a type attribute such as `byval`.
+    pub fn type_attribute(&self, f: V, index: u32, name: &str, ty: Ty) {
+        let kind = llvm!(c::LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()));
+        debug_assert_ne!(kind, 0, "LLVM has no attribute {name}");
+        llvm!(c::LLVMAddAttributeAtIndex(f, index, c::LLVMCreateTypeAttribute(self.cx(), kind, ty)));
+    }
+
+    pub fn param(&self, f: V, index: u32) -> V {
+        llvm!(c::LLVMGetParam(f, index))
+    }
+
+    pub fn append_block(&self, f: V, name: &str) -> Bb {
+        let name = c_string(name);
+        llvm!(c::LLVMAppendBasicBlockInContext(self.cx(), f, name.as_ptr()))
+    }
+
+    /// Adds a block to the function that is being built.
+    pub fn new_block(&self, name: &str) -> Bb {
+        self.append_block(self.current_function(), name)
+    }
+
+    pub fn current_block(&self) -> Bb {
+        llvm!(c::LLVMGetInsertBlock(self.b()))
+    }
+
+    pub fn current_function(&self) -> V {
+        llvm!(c::LLVMGetBasicBlockParent(self.current_block()))
+    }
+
+    /// Moves to the end of a block.
+    pub fn at_end(&self, block: Bb) {
+        llvm!(c::LLVMPositionBuilderAtEnd(self.b(), block));
+    }
+
+    // Control flow.
+
+    pub fn br(&self, to: Bb) {
+        llvm!(c::LLVMBuildBr(self.b(), to));
+    }
+
+    pub fn cond_br(&self, cond: V, then: Bb, otherwise: Bb) -> V {
+        llvm!(c::LLVMBuildCondBr(self.b(), cond, then, otherwise))
+    }
+
+    pub fn ret_void(&self) {
+        llvm!(c::LLVMBuildRetVoid(self.b()));
+    }
+
+    pub fn ret(&self, v: V) {
+        llvm!(c::LLVMBuildRet(self.b(), v));
+    }
+
+    pub fn unreachable(&self) {
+        llvm!(c::LLVMBuildUnreachable(self.b()));
+    }
+
+    /// An empty phi.
+    pub fn phi(&self, ty: Ty) -> V {
+        llvm!(c::LLVMBuildPhi(self.b(), ty, NO_NAME.as_ptr()))
+    }
+
+    /// An empty phi at the start of a block that already has instructions.
+    pub fn phi_at_start(&self, block: Bb, ty: Ty) -> V {
+        let here = self.current_block();
+        llvm!(c::LLVMPositionBuilderBefore(self.b(), c::LLVMGetFirstInstruction(block)));
+        let phi = self.phi(ty);
+        self.at_end(here);
+        phi
+    }
+
+    pub fn add_incoming(&self, phi: V, value: V, from: Bb) {
+        let (mut value, mut from) = (value, from);
+        llvm!(c::LLVMAddIncoming(phi, &mut value, &mut from, 1));
+    }
+
+    // Arithmetic.
+
+    binary_builders! {
+        add = LLVMBuildAdd;
+        add_nsw = LLVMBuildNSWAdd;
+        sub = LLVMBuildSub;
+        mul = LLVMBuildMul;
+        mul_nsw = LLVMBuildNSWMul;
+        sdiv = LLVMBuildSDiv;
+        udiv = LLVMBuildUDiv;
+        srem = LLVMBuildSRem;
+        urem = LLVMBuildURem;
+        and = LLVMBuildAnd;
+        or = LLVMBuildOr;
+        xor = LLVMBuildXor;
+        shl = LLVMBuildShl;
+        lshr = LLVMBuildLShr;
+        ashr = LLVMBuildAShr;
+    }
+
+    float_builders! {
+        fadd = LLVMBuildFAdd;
+        fsub = LLVMBuildFSub;
+        fmul = LLVMBuildFMul;
+        fdiv = LLVMBuildFDiv;
+    }
+
+    fn flagged(&self, v: V) -> V {
+        if self.fast_math != 0 && !llvm!(c::LLVMIsAInstruction(v)).is_null() && llvm!(c::LLVMCanValueUseFastMathFlags(v)) != 0 {
+            llvm!(c::LLVMSetFastMathFlags(v, self.fast_math));
+        }
+        v
+    }
+
+    pub fn neg(&self, a: V) -> V {
+        llvm!(c::LLVMBuildNeg(self.b(), a, NO_NAME.as_ptr()))
+    }
+
+    pub fn not(&self, a: V) -> V {
+        llvm!(c::LLVMBuildNot(self.b(), a, NO_NAME.as_ptr()))
+    }
+
+    pub fn fneg(&self, a: V) -> V {
+        self.flagged(llvm!(c::LLVMBuildFNeg(self.b(), a, NO_NAME.as_ptr())))
+    }
+
+    pub fn icmp(&self, predicate: LLVMIntPredicate, a: V, b: V) -> V {
+        llvm!(c::LLVMBuildICmp(self.b(), predicate, a, b, NO_NAME.as_ptr()))
+    }
+
+    pub fn fcmp(&self, predicate: LLVMRealPredicate, a: V, b: V) -> V {
+        llvm!(c::LLVMBuildFCmp(self.b(), predicate, a, b, NO_NAME.as_ptr()))
+    }
+
+    pub fn select(&self, cond: V, a: V, b: V) -> V {
+        llvm!(c::LLVMBuildSelect(self.b(), cond, a, b, NO_NAME.as_ptr()))
+    }
+
+    fn cast(&self, opcode: LLVMOpcode, v: V, to: Ty) -> V {
+        if self.type_of(v) == to { v } else { llvm!(c::LLVMBuildCast(self.b(), opcode, v, to, NO_NAME.as_ptr())) }
+    }
+
+    pub fn trunc(&self, v: V, to: Ty) -> V {
+        self.cast(LLVMOpcode::LLVMTrunc, v, to)
+    }
+
+    pub fn sext(&self, v: V, to: Ty) -> V {
+        self.cast(LLVMOpcode::LLVMSExt, v, to)
+    }
+
+    pub fn zext(&self, v: V, to: Ty) -> V {
+        self.cast(LLVMOpcode::LLVMZExt, v, to)
+    }
+
+    pub fn bitcast(&self, v: V, to: Ty) -> V {
+        self.cast(LLVMOpcode::LLVMBitCast, v, to)
+    }
+
+    pub fn ptr_to_int(&self, v: V, to: Ty) -> V {
+        self.cast(LLVMOpcode::LLVMPtrToInt, v, to)
+    }
+
+    pub fn int_to_ptr(&self, v: V, to: Ty) -> V {
+        self.cast(LLVMOpcode::LLVMIntToPtr, v, to)
+    }
+
+    pub fn addrspace_cast(&self, v: V, to: Ty) -> V {
+        self.cast(LLVMOpcode::LLVMAddrSpaceCast, v, to)
+    }
+
+    pub fn si_to_fp(&self, v: V, to: Ty) -> V {
+        self.cast(LLVMOpcode::LLVMSIToFP, v, to)
+    }
+
+    pub fn ui_to_fp(&self, v: V, to: Ty) -> V {
+        self.cast(LLVMOpcode::LLVMUIToFP, v, to)
+    }
+
+    pub fn fp_to_si(&self, v: V, to: Ty) -> V {
+        self.cast(LLVMOpcode::LLVMFPToSI, v, to)
+    }
+
+    pub fn fp_to_ui(&self, v: V, to: Ty) -> V {
+        self.cast(LLVMOpcode::LLVMFPToUI, v, to)
+    }
+
+    pub fn fp_trunc(&self, v: V, to: Ty) -> V {
+        self.cast(LLVMOpcode::LLVMFPTrunc, v, to)
+    }
+
+    pub fn fp_ext(&self, v: V, to: Ty) -> V {
+        self.cast(LLVMOpcode::LLVMFPExt, v, to)
+    }
+
+    // Vectors and aggregates.
+
+    pub fn extract_element(&self, v: V, index: V) -> V {
+        llvm!(c::LLVMBuildExtractElement(self.b(), v, index, NO_NAME.as_ptr()))
+    }
+
+    pub fn insert_element(&self, v: V, elem: V, index: V) -> V {
+        llvm!(c::LLVMBuildInsertElement(self.b(), v, elem, index, NO_NAME.as_ptr()))
+    }
+
+    /// A shuffle of `a` and `b` by constant element indices.
+    pub fn shuffle(&self, a: V, b: V, indices: &[u32]) -> V {
+        let mask: Vec<V> = indices.iter().map(|&i| self.i32(i as i32)).collect();
+        let mask = self.const_vector(&mask);
+        llvm!(c::LLVMBuildShuffleVector(self.b(), a, b, mask, NO_NAME.as_ptr()))
+    }
+
+    /// `v` in each of `lanes` lanes.
+    pub fn splat(&self, v: V, lanes: u32) -> V {
+        let ty = self.vector(self.type_of(v), lanes);
+        if llvm!(c::LLVMIsConstant(v)) != 0 {
+            return self.const_vector(&vec![v; lanes as usize]);
+        }
+        let first = self.insert_element(self.poison(ty), v, self.i32(0));
+        self.shuffle(first, self.poison(ty), &vec![0; lanes as usize])
+    }
+
+    pub fn extract_value(&self, v: V, index: u32) -> V {
+        llvm!(c::LLVMBuildExtractValue(self.b(), v, index, NO_NAME.as_ptr()))
+    }
+
+    pub fn insert_value(&self, v: V, field: V, index: u32) -> V {
+        llvm!(c::LLVMBuildInsertValue(self.b(), v, field, index, NO_NAME.as_ptr()))
+    }
+
+    // Memory.
+
+    /// A stack slot in the entry block, so that loops do not grow the stack.
+    pub fn alloca(&self, ty: Ty) -> V {
+        let here = self.current_block();
+        let entry = llvm!(c::LLVMGetEntryBasicBlock(self.current_function()));
+        let first = llvm!(c::LLVMGetFirstInstruction(entry));
+        if first.is_null() {
+            self.at_end(entry);
+        } else {
+            llvm!(c::LLVMPositionBuilderBefore(self.b(), first));
+        }
+        let slot = llvm!(c::LLVMBuildAlloca(self.b(), ty, NO_NAME.as_ptr()));
+        self.at_end(here);
+        slot
+    }
+
+    pub fn load(&self, ty: Ty, from: V, align: u32) -> V {
+        let v = llvm!(c::LLVMBuildLoad2(self.b(), ty, from, NO_NAME.as_ptr()));
+        llvm!(c::LLVMSetAlignment(v, align));
+        v
+    }
+
+    /// A relaxed atomic load.
+    pub fn load_relaxed(&self, ty: Ty, from: V, align: u32) -> V {
+        let v = self.load(ty, from, align);
+        llvm!(c::LLVMSetOrdering(v, LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic));
+        v
+    }
+
+    pub fn store(&self, v: V, to: V, align: u32) {
+        let store = llvm!(c::LLVMBuildStore(self.b(), v, to));
+        llvm!(c::LLVMSetAlignment(store, align));
+    }
+
+    /// Marks a load as reading memory that never changes while the kernel runs.
+    pub fn set_invariant(&self, load: V) {
+        let name = "invariant.load";
+        let kind = llvm!(c::LLVMGetMDKindIDInContext(self.cx(), name.as_ptr().cast(), name.len() as u32));
+        let node = llvm!(c::LLVMMDNodeInContext2(self.cx(), std::ptr::null_mut(), 0));
+        llvm!(c::LLVMSetMetadata(load, kind, c::LLVMMetadataAsValue(self.cx(), node)));
+    }
+
+    /// Says how often a branch goes to its first target.
+    pub fn set_branch_weights(&self, branch: V, taken: u32, not_taken: u32) {
+        let name = "prof";
+        let kind = llvm!(c::LLVMGetMDKindIDInContext(self.cx(), name.as_ptr().cast(), name.len() as u32));
+        let tag = "branch_weights";
+        let mut parts = [
+            llvm!(c::LLVMMDStringInContext2(self.cx(), tag.as_ptr().cast(), tag.len())),
+            llvm!(c::LLVMValueAsMetadata(self.i32(taken as i32))),
+            llvm!(c::LLVMValueAsMetadata(self.i32(not_taken as i32))),
+        ];
+        let node = llvm!(c::LLVMMDNodeInContext2(self.cx(), parts.as_mut_ptr(), parts.len()));
+        llvm!(c::LLVMSetMetadata(branch, kind, c::LLVMMetadataAsValue(self.cx(), node)));
+    }
+
+    /// `base + index * size_of(elem)`, in bounds of the object.
+    pub fn gep(&self, elem: Ty, base: V, index: V) -> V {
+        let mut index = index;
+        llvm!(c::LLVMBuildInBoundsGEP2(self.b(), elem, base, &mut index, 1, NO_NAME.as_ptr()))
+    }
+
+    /// `base + bytes`, in bounds of the object.
+    pub fn byte_offset(&self, base: V, bytes: u32) -> V {
+        if bytes == 0 { base } else { self.gep(self.int(8), base, self.i64(bytes.into())) }
+    }
+
+    pub fn atomic_rmw(&self, op: LLVMAtomicRMWBinOp, ptr: V, v: V, scope: Option<&str>, align: u32) -> V {
+        let order = LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic;
+        let scope = self.sync_scope(scope);
+        let rmw = llvm!(c::LLVMBuildAtomicRMWSyncScope(self.b(), op, ptr, v, order, scope));
+        llvm!(c::LLVMSetAlignment(rmw, align));
+        rmw
+    }
+
+    /// The old value and whether the exchange happened, as a struct.
+    pub fn cmpxchg(&self, ptr: V, compare: V, new: V, scope: Option<&str>, align: u32) -> V {
+        let order = LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic;
+        let scope = self.sync_scope(scope);
+        let pair = llvm!(c::LLVMBuildAtomicCmpXchgSyncScope(self.b(), ptr, compare, new, order, order, scope));
+        llvm!(c::LLVMSetAlignment(pair, align));
+        pair
+    }
+
+    fn sync_scope(&self, name: Option<&str>) -> u32 {
+        let name = name.unwrap_or("");
+        llvm!(c::LLVMGetSyncScopeID(self.cx(), name.as_ptr().cast(), name.len()))
+    }
+
+    /// A private constant C string.
+    pub fn c_string(&self, text: &str) -> V {
+        let text = c_string(text);
+        let bytes = text.as_bytes_with_nul();
+        let init = llvm!(c::LLVMConstStringInContext2(self.cx(), bytes.as_ptr().cast(), bytes.len(), 1));
+        self.constant_global(init, 1)
+    }
+
+    /// A private constant.
+    pub fn constant_global(&self, init: V, align: u32) -> V {
+        let global = llvm!(c::LLVMAddGlobal(self.module.as_mut_ptr(), self.type_of(init), c"const".as_ptr()));
+        llvm!(c::LLVMSetInitializer(global, init));
+        llvm!(c::LLVMSetGlobalConstant(global, 1));
+        llvm!(c::LLVMSetLinkage(global, LLVMLinkage::LLVMPrivateLinkage));
+        llvm!(c::LLVMSetUnnamedAddress(global, LLVMUnnamedAddr::LLVMGlobalUnnamedAddr));
+        llvm!(c::LLVMSetAlignment(global, align));
+        global
+    }
+
+    pub fn const_array(&self, elem: Ty, elems: &[V]) -> V {
+        llvm!(c::LLVMConstArray2(elem, elems.as_ptr().cast_mut(), elems.len() as u64))
+    }
+
+    // Calls.
+
+    pub fn call(&self, f: V, args: &[V]) -> V {
+        let ty = self.function_value_type(f);
+        self.flagged(llvm!(c::LLVMBuildCall2(
+            self.b(),
+            ty,
+            f,
+            args.as_ptr().cast_mut(),
+            len(args),
+            NO_NAME.as_ptr()
+        )))
+    }
+
+    /// Says that a pointer argument of a call (0 is the first) is aligned.
+    pub fn set_argument_align(&self, call: V, argument: u32, align: u32) {
+        let name = "align";
+        let kind = llvm!(c::LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()));
+        let attribute = llvm!(c::LLVMCreateEnumAttribute(self.cx(), kind, align.into()));
+        llvm!(c::LLVMAddCallSiteAttribute(call, argument + 1, attribute));
+    }
+
+    /// A call of an LLVM intrinsic; `overloads` are the types in its mangled name.
+    pub fn intrinsic(&self, name: &str, overloads: &[Ty], args: &[V]) -> V {
+        let id = llvm!(c::LLVMLookupIntrinsicID(name.as_ptr().cast(), name.len()));
+        assert_ne!(id, 0, "LLVM has no intrinsic {name}");
+        let f = llvm!(c::LLVMGetIntrinsicDeclaration(
+            self.module.as_mut_ptr(),
+            id,
+            overloads.as_ptr().cast_mut(),
+            overloads.len()
+        ));
+        self.call(f, args)
+    }
+}
+
+/// Text for LLVM; what follows a NUL is cut off, as C would.
+fn c_string(text: &str) -> CString {
+    let end = text.find('\0').unwrap_or(text.len());
+    CString::new(&text[..end]).unwrap_or_default()
+}

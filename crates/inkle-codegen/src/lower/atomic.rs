@@ -1,0 +1,222 @@
+//! Atomic updates: relaxed, device-wide, one by one for each active lane.
+
+use inkle_ir::{AtomicOp, OpData, Scalar, ScalarKind, Type};
+use inkwell::llvm_sys::LLVMAtomicRMWBinOp as Rmw;
+
+use super::{Frame, Lower, Result};
+use crate::emitter::{Int, Real, V};
+use crate::error::CodegenError;
+use crate::value::{parts, Part, Parts, Val};
+
+impl<'m> Lower<'_, 'm> {
+    fn atomic_scope(&self) -> Option<&'static str> {
+        self.machine.gpu.then_some("device")
+    }
+
+    pub fn atomic(&mut self, frame: &Frame<'m>, op: AtomicOp, data: &OpData) -> Result<Parts> {
+        let [reference, value] = *data.operands.as_slice() else {
+            return Err(CodegenError::broken("an atomic takes a ref and a value"));
+        };
+        let ty = frame.function.ty(value);
+        let (at, value) = (frame.get1(reference)?, frame.get(value)?.clone());
+        self.atomic_parts(op, ty, at, &value)
+    }
+
+    fn atomic_parts(&mut self, op: AtomicOp, ty: Type, at: Val, value: &Parts) -> Result<Parts> {
+        let mut old = Parts::new();
+        for (&(part, offset), &v) in parts(ty).iter().zip(value) {
+            let Part::Scalar(scalar) = part else {
+                return Err(CodegenError::broken(format!("{op} on an address")));
+            };
+            let at = self.byte_offset(at, offset);
+            old.push(self.per_lane([at, v], |l, [at, v]| l.atomic_scalar(op, scalar, at, v))?);
+        }
+        Ok(old)
+    }
+
+    fn atomic_scalar(&mut self, op: AtomicOp, scalar: Scalar, at: V, v: V) -> Result<V> {
+        use AtomicOp::{Add, And, Exch, Max, Min, Or, Sub, Xor};
+        let align = scalar.size();
+        let scope = self.atomic_scope();
+        match scalar.kind() {
+            ScalarKind::Bool => {
+                let byte = self.e.zext(v, self.e.int(8));
+                let rmw = match op {
+                    And | Min => Rmw::LLVMAtomicRMWBinOpAnd,
+                    Or | Max | Add => Rmw::LLVMAtomicRMWBinOpOr,
+                    Xor | Sub => Rmw::LLVMAtomicRMWBinOpXor,
+                    Exch => Rmw::LLVMAtomicRMWBinOpXchg,
+                };
+                let old = self.e.atomic_rmw(rmw, at, byte, scope, align);
+                Ok(self.e.icmp(Int::LLVMIntNE, old, self.e.null(self.e.int(8))))
+            }
+            ScalarKind::Signed | ScalarKind::Unsigned => {
+                let signed = scalar.is_signed();
+                let rmw = match op {
+                    Add => Rmw::LLVMAtomicRMWBinOpAdd,
+                    Sub => Rmw::LLVMAtomicRMWBinOpSub,
+                    Min if signed => Rmw::LLVMAtomicRMWBinOpMin,
+                    Min => Rmw::LLVMAtomicRMWBinOpUMin,
+                    Max if signed => Rmw::LLVMAtomicRMWBinOpMax,
+                    Max => Rmw::LLVMAtomicRMWBinOpUMax,
+                    And => Rmw::LLVMAtomicRMWBinOpAnd,
+                    Or => Rmw::LLVMAtomicRMWBinOpOr,
+                    Xor => Rmw::LLVMAtomicRMWBinOpXor,
+                    Exch => Rmw::LLVMAtomicRMWBinOpXchg,
+                };
+                Ok(self.e.atomic_rmw(rmw, at, v, scope, align))
+            }
+            ScalarKind::Float => {
+                let small = matches!(scalar, Scalar::F16 | Scalar::BF16);
+                match op {
+                    Add | Sub if !small => {
+                        let v = if op == Sub { self.strict(|l| l.e.fneg(v)) } else { v };
+                        Ok(self.e.atomic_rmw(Rmw::LLVMAtomicRMWBinOpFAdd, at, v, scope, align))
+                    }
+                    Exch => {
+                        let int = self.e.int(scalar.size() * 8);
+                        let bits = self.e.bitcast(v, int);
+                        let old = self.e.atomic_rmw(Rmw::LLVMAtomicRMWBinOpXchg, at, bits, scope, align);
+                        Ok(self.e.bitcast(old, self.scalar_type(scalar)))
+                    }
+                    Add | Sub | Min | Max => self.atomic_loop(op, scalar, at, v),
+                    And | Or | Xor => Err(CodegenError::broken(format!("{op} on {scalar}"))),
+                }
+            }
+        }
+    }
+
+    /// A float update by compare-and-swap on its bits.
+    fn atomic_loop(&mut self, op: AtomicOp, scalar: Scalar, at: V, v: V) -> Result<V> {
+        let int = self.e.int(scalar.size() * 8);
+        let ty = self.scalar_type(scalar);
+        let first = self.e.load_relaxed(int, at, scalar.size());
+        let before = self.e.current_block();
+        let head = self.e.new_block("update");
+        let done = self.e.new_block("updated");
+        let swap = self.e.new_block("swap");
+        self.e.br(head);
+        self.e.at_end(head);
+        let seen = self.e.phi(int);
+        self.e.add_incoming(seen, first, before);
+        let old = self.e.bitcast(seen, ty);
+        let saved = std::mem::replace(&mut self.e.fast_math, 0);
+        let (a, b) = (self.half_to_f32(old, scalar), self.half_to_f32(v, scalar));
+        let wide = self.e.type_of(a);
+        let (new, keep) = match op {
+            AtomicOp::Add => (self.e.fadd(a, b), None),
+            AtomicOp::Sub => (self.e.fsub(a, b), None),
+            // Most updates of a minimum change nothing: then nothing is written.
+            AtomicOp::Min => {
+                let new = self.e.intrinsic("llvm.minnum", &[wide], &[a, b]);
+                (new, Some(self.e.fcmp(Real::LLVMRealOLE, a, b)))
+            }
+            _ => {
+                let new = self.e.intrinsic("llvm.maxnum", &[wide], &[a, b]);
+                (new, Some(self.e.fcmp(Real::LLVMRealOGE, a, b)))
+            }
+        };
+        let new = self.f32_to_half(new, scalar);
+        self.e.fast_math = saved;
+        let new = self.e.bitcast(new, int);
+        match keep {
+            Some(keep) => {
+                self.e.cond_br(keep, done, swap);
+            }
+            None => self.e.br(swap),
+        }
+        let head_end = self.e.current_block();
+        self.e.at_end(swap);
+        let pair = self.e.cmpxchg(at, seen, new, self.atomic_scope(), scalar.size());
+        let now = self.e.extract_value(pair, 0);
+        let swapped = self.e.extract_value(pair, 1);
+        self.e.cond_br(swapped, done, head);
+        self.e.add_incoming(seen, now, swap);
+        self.e.at_end(done);
+        let result = self.e.phi(int);
+        if keep.is_some() {
+            self.e.add_incoming(result, seen, head_end);
+        }
+        self.e.add_incoming(result, now, swap);
+        Ok(self.e.bitcast(result, ty))
+    }
+
+    pub fn atomic_cas(&mut self, frame: &Frame<'m>, data: &OpData) -> Result<Parts> {
+        let [reference, compare, new] = *data.operands.as_slice() else {
+            return Err(CodegenError::broken("atomic_cas takes a ref and two values"));
+        };
+        let scalar = frame
+            .function
+            .ty(compare)
+            .as_scalar()
+            .ok_or_else(|| CodegenError::broken("atomic_cas on a type that is not a scalar"))?;
+        let vals = [frame.get1(reference)?, frame.get1(compare)?, frame.get1(new)?];
+        let old = self.per_lane(vals, |l, [at, compare, new]| {
+            let int = l.e.int(scalar.size() * 8);
+            let ty = l.scalar_type(scalar);
+            let bits = |l: &Self, v: V| {
+                if scalar == Scalar::Bool { l.e.zext(v, int) } else { l.e.bitcast(v, int) }
+            };
+            let (compare, new) = (bits(l, compare), bits(l, new));
+            let pair = l.e.cmpxchg(at, compare, new, l.atomic_scope(), scalar.size());
+            let old = l.e.extract_value(pair, 0);
+            Ok(if scalar == Scalar::Bool {
+                l.e.icmp(Int::LLVMIntNE, old, l.e.null(int))
+            } else {
+                l.e.bitcast(old, ty)
+            })
+        })?;
+        Ok([old].into_iter().collect())
+    }
+
+    /// Does something for each active lane in turn and gathers what it gives. With one lane: once.
+    pub fn per_lane<const N: usize>(
+        &mut self,
+        vals: [Val; N],
+        mut each: impl FnMut(&mut Self, [V; N]) -> Result<V>,
+    ) -> Result<Val> {
+        if self.lanes == 1 {
+            let mut scalars = [std::ptr::null_mut(); N];
+            for (slot, val) in scalars.iter_mut().zip(vals) {
+                *slot = self.uniform(val)?;
+            }
+            return Ok(Val::Uniform(each(self, scalars)?));
+        }
+        let wide = vals.map(|v| if v.is_uniform() { v } else { Val::Varying(self.wide(v)) });
+        let int = self.e.int(self.lanes);
+        let mask = self.mask_vector();
+        let all = self.mask_bits(mask);
+        let before = self.e.current_block();
+        let body = self.e.new_block("lane");
+        let done = self.e.new_block("lanes.done");
+        self.e.br(body);
+        self.e.at_end(body);
+        let left = self.e.phi(int);
+        self.e.add_incoming(left, all, before);
+        let gathered_slot = self.e.current_block();
+        let lane = self.e.intrinsic("llvm.cttz", &[int], &[left, self.e.i1(true)]);
+        let lane = if self.lanes < 32 { self.e.zext(lane, self.e.int(32)) } else { lane };
+        let scalars = wide.map(|v| match v {
+            Val::Uniform(v) | Val::Varying(v) if !self.e.is_vector(v) => v,
+            other => {
+                let v = self.wide(other);
+                self.e.extract_element(v, lane)
+            }
+        });
+        let result = each(self, scalars)?;
+        let ty = self.e.vector(self.e.type_of(result), self.lanes);
+        let gathered = self.e.phi_at_start(gathered_slot, ty);
+        self.e.add_incoming(gathered, self.e.null(ty), before);
+        let next = self.e.insert_element(gathered, result, lane);
+        let one = self.e.const_int(int, 1);
+        let less = self.e.sub(left, one);
+        let rest = self.e.and(left, less);
+        let end = self.e.current_block();
+        let more = self.e.icmp(Int::LLVMIntNE, rest, self.e.null(int));
+        self.e.cond_br(more, body, done);
+        self.e.add_incoming(left, rest, end);
+        self.e.add_incoming(gathered, next, end);
+        self.e.at_end(done);
+        Ok(Val::Varying(next))
+    }
+}

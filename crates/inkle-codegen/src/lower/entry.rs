@@ -1,0 +1,440 @@
+//! Kernel entry points: which threads run, and with which arguments.
+//!
+//! The last launch dimension that the kernel asks for runs along the lanes, so that neighbouring lanes touch
+//! neighbouring elements. Dimensions after it only repeat threads that the kernel cannot tell apart; they are
+//! taken as the slowest, which gives every thread exactly once and keeps the usual case, where they are one, free.
+
+use inkle_ir::{LaunchBounds, ParamLayout, Type, MAX_DIMS};
+use smallvec::SmallVec;
+
+use super::{lane_dim, Lower, Result, Thread};
+use crate::emitter::{Int, V};
+use crate::error::CodegenError;
+use crate::value::{parts, ArrayParts, Parts, Val};
+
+/// The symbol of every kernel's entry point.
+pub(crate) const ENTRY: &str = "inkle_kernel";
+
+/// LLVM's calling convention of GPU kernels.
+const PTX_KERNEL: u32 = 71;
+
+/// How the threads that do not fill a vector are run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tail {
+    /// By the same code, under a mask that is computed for every vector: least code.
+    Shared,
+    /// By the same lanes under a mask, in a second copy of the code.
+    Masked,
+    /// One by one, in a second copy of the code with one lane.
+    Scalar,
+}
+
+impl<'m> Lower<'_, 'm> {
+    /// Attributes of all functions.
+    pub fn function_attributes(&self, f: V) {
+        self.e.attribute(f, u32::MAX, "nounwind", 0);
+        self.e.attribute(f, u32::MAX, "mustprogress", 0);
+        if !self.machine.gpu {
+            // LLVM prefers half of AVX-512 on CPUs whose clock once suffered from the whole.
+            self.e.string_attribute(f, "prefer-vector-width", "512");
+        }
+    }
+
+    /// Reads what a kernel takes from its parameter block.
+    fn read_params(&mut self, block: V) -> Result<Vec<Parts>> {
+        let ir: &'m inkle_ir::Module = self.ir;
+        let kernel = ir.kernel().ok_or(CodegenError::NoKernel)?;
+        let layout = ParamLayout::new(kernel.params.iter().map(|p| p.ty));
+        let mut all = Vec::new();
+        for (i, (param, place)) in kernel.params.iter().zip(&layout.args).enumerate() {
+            let mut values = Parts::new();
+            for &(part, offset) in &parts(param.ty) {
+                let at = self.e.byte_offset(block, place.offset + offset);
+                values.push(Val::Uniform(self.load_param_part(part, at)));
+            }
+            if let Type::Array(array) = param.ty
+                && i < 64
+                && self.options.contiguous & (1 << i) != 0
+            {
+                let last = ArrayParts::of(array).stride(array.ndim as usize - 1);
+                values[last] = Val::Uniform(self.e.i64(array.elem.size().into()));
+            }
+            all.push(values);
+        }
+        Ok(all)
+    }
+
+    fn load_param_part(&mut self, part: crate::value::Part, at: V) -> V {
+        use crate::value::Part;
+        match part {
+            Part::Scalar(inkle_ir::Scalar::Bool) => {
+                let byte = self.e.load(self.e.int(8), at, 1);
+                self.e.set_invariant(byte);
+                self.e.icmp(Int::LLVMIntNE, byte, self.e.null(self.e.int(8)))
+            }
+            part => {
+                let v = self.e.load(self.part_type(part), at, part.size());
+                self.e.set_invariant(v);
+                v
+            }
+        }
+    }
+
+    /// Reads the launch's extents and size.
+    fn read_bounds(&mut self, block: V) -> (SmallVec<[V; 4]>, V) {
+        let dims = (0..MAX_DIMS as u32)
+            .map(|d| {
+                let offset = std::mem::offset_of!(LaunchBounds, dims) as u32 + 4 * d;
+                let v = self.e.load(self.e.int(32), self.e.byte_offset(block, offset), 4);
+                self.e.set_invariant(v);
+                v
+            })
+            .collect();
+        let offset = std::mem::offset_of!(LaunchBounds, size) as u32;
+        let size = self.e.load(self.e.int(64), self.e.byte_offset(block, offset), 8);
+        self.e.set_invariant(size);
+        (dims, size)
+    }
+
+    /// Emits the body once, for the thread or threads at `tid`.
+    fn body(&mut self, params: &[Parts], tid: SmallVec<[Val; 4]>, dims: &SmallVec<[V; 4]>) -> Result<()> {
+        let ir: &'m inkle_ir::Module = self.ir;
+        let index = ir.functions.len() - 1;
+        self.thread = Thread { tid, dims: dims.clone() };
+        let mut frame = self.frame(index, params.to_vec());
+        let body = frame.function.body;
+        self.block(&mut frame, body)?;
+        Ok(())
+    }
+
+    /// `void inkle_kernel(const u8* params, u64 begin, u64 end)`: runs the threads `begin..end`, row by row.
+    pub fn cpu_entry(&mut self, lanes: u32, tail: Tail) -> Result<()> {
+        let layout = self.param_layout()?;
+        let (ptr, int64, int32) = (self.e.ptr(0), self.e.int(64), self.e.int(32));
+        let ty = self.e.function_type(self.e.void(), &[ptr, int64, int64]);
+        let f = self.e.declare(ENTRY, ty);
+        self.function_attributes(f);
+        for (name, value) in [
+            ("noalias", 0),
+            ("readonly", 0),
+            ("nonnull", 0),
+            ("dereferenceable", u64::from(layout.size)),
+            ("align", 8),
+        ] {
+            self.e.attribute(f, 1, name, value);
+        }
+        let entry = self.e.append_block(f, "entry");
+        self.e.at_end(entry);
+        self.e.fast_math = self.user_math();
+        let (block, begin, end) = (self.e.param(f, 0), self.e.param(f, 1), self.e.param(f, 2));
+        let (dims, _) = self.read_bounds(block);
+        let params = self.read_params(block)?;
+        let k = lane_dim(self.ir) as usize;
+        if k >= MAX_DIMS {
+            return Err(CodegenError::broken(format!("tid {k} does not exist")));
+        }
+
+        let row_length = self.e.zext(dims[k], int64);
+        let rows = self.e.append_block(f, "row");
+        let done = self.e.append_block(f, "done");
+        let start = self.e.append_block(f, "start");
+        let any = self.e.icmp(Int::LLVMIntULT, begin, end);
+        self.e.cond_br(any, start, done);
+        self.e.at_end(start);
+        // Where the first row and the place in it are; later rows count on from there.
+        let one = self.e.i64(1);
+        let safe_length = self.e.intrinsic("llvm.umax", &[int64], &[row_length, one]);
+        let (first_row, first_place) = self.divide_unsigned(begin, safe_length);
+        let mut rest = first_row;
+        let mut starts: Vec<V> = vec![std::ptr::null_mut(); k];
+        for d in (0..k).rev() {
+            let extent = self.e.zext(dims[d], int64);
+            let extent = self.e.intrinsic("llvm.umax", &[int64], &[extent, one]);
+            let (quotient, remainder) = self.divide_unsigned(rest, extent);
+            starts[d] = self.e.trunc(remainder, int32);
+            rest = quotient;
+        }
+        let start_end = self.e.current_block();
+        self.e.br(rows);
+
+        self.e.at_end(rows);
+        let at = self.e.phi(int64);
+        self.e.add_incoming(at, begin, start_end);
+        let place = self.e.phi(int64);
+        self.e.add_incoming(place, first_place, start_end);
+        let coords: Vec<V> = starts
+            .iter()
+            .map(|&s| {
+                let phi = self.e.phi(int32);
+                self.e.add_incoming(phi, s, start_end);
+                phi
+            })
+            .collect();
+        let left = self.e.sub(end, at);
+        let in_row = self.e.sub(row_length, place);
+        let count = self.e.intrinsic("llvm.umin", &[int64], &[left, in_row]);
+        let from = self.e.trunc(place, int32);
+        let to = self.e.trunc(self.e.add(place, count), int32);
+        let tid_of = |lane_tid: Val| -> SmallVec<[Val; 4]> {
+            coords.iter().map(|&c| Val::Uniform(c)).chain([lane_tid]).collect()
+        };
+        match (lanes, tail) {
+            (1, _) => {
+                self.row_loop(f, from, to, 1, |l, i| {
+                    l.body(&params, tid_of(Val::Uniform(i)), &dims)
+                })?;
+            }
+            (_, Tail::Shared) => {
+                // Counted in vectors, so that the index cannot run over the end of i32.
+                self.lanes = lanes;
+                self.masked_row(f, from, to, &|l, i| l.body(&params, tid_of(Val::Linear { base: i, stride: 1 }), &dims))?;
+                self.lanes = 1;
+            }
+            (_, tail) => {
+                let length = self.e.sub(to, from);
+                let whole = self.e.and(length, self.e.i32(-(lanes as i32)));
+                let middle = self.e.add(from, whole);
+                self.lanes = lanes;
+                self.row_loop(f, from, middle, lanes, |l, i| {
+                    l.body(&params, tid_of(Val::Linear { base: i, stride: 1 }), &dims)
+                })?;
+                self.emitted = 0;
+                if tail == Tail::Masked {
+                    self.masked_row(f, middle, to, &|l, i| {
+                        l.body(&params, tid_of(Val::Linear { base: i, stride: 1 }), &dims)
+                    })?;
+                    self.lanes = 1;
+                } else {
+                    self.lanes = 1;
+                    self.row_loop(f, middle, to, 1, |l, i| l.body(&params, tid_of(Val::Uniform(i)), &dims))?;
+                }
+            }
+        }
+        let next = self.e.add(at, count);
+        // The next row's coordinates, as an odometer counts.
+        let mut carry = self.e.i1(true);
+        let mut nexts = vec![std::ptr::null_mut(); k];
+        for d in (0..k).rev() {
+            let counted = self.e.add(coords[d], self.e.zext(carry, int32));
+            let over = self.e.icmp(Int::LLVMIntEQ, counted, dims[d]);
+            nexts[d] = self.e.select(over, self.e.i32(0), counted);
+            carry = over;
+        }
+        let row_end = self.e.current_block();
+        let more = self.e.icmp(Int::LLVMIntULT, next, end);
+        self.e.cond_br(more, rows, done);
+        self.e.add_incoming(at, next, row_end);
+        self.e.add_incoming(place, self.e.i64(0), row_end);
+        for (&phi, &v) in coords.iter().zip(&nexts) {
+            self.e.add_incoming(phi, v, row_end);
+        }
+        self.e.at_end(done);
+        self.e.ret_void();
+        Ok(())
+    }
+
+    fn divide_unsigned(&mut self, x: V, y: V) -> (V, V) {
+        (self.e.udiv(x, y), self.e.urem(x, y))
+    }
+
+    /// `for i in from..to step lanes`; the length is a multiple of the step.
+    fn row_loop(
+        &mut self,
+        f: V,
+        from: V,
+        to: V,
+        step: u32,
+        body: impl FnOnce(&mut Self, V) -> Result<()>,
+    ) -> Result<()> {
+        let before = self.e.current_block();
+        let head = self.e.append_block(f, "threads");
+        let end = self.e.append_block(f, "threads.end");
+        let any = self.e.icmp(Int::LLVMIntSLT, from, to);
+        self.e.cond_br(any, head, end);
+        self.e.at_end(head);
+        let i = self.e.phi(self.e.int(32));
+        self.e.add_incoming(i, from, before);
+        body(self, i)?;
+        // Within i32: the bound is an extent, and the last step lands on it.
+        let next = self.e.add_nsw(i, self.e.i32(step as i32));
+        let latch = self.e.current_block();
+        self.e.add_incoming(i, next, latch);
+        let more = self.e.icmp(Int::LLVMIntSLT, next, to);
+        self.e.cond_br(more, head, end);
+        self.e.at_end(end);
+        Ok(())
+    }
+
+    /// Runs `from..to` in vectors, each under the mask of the threads that exist.
+    fn masked_row(
+        &mut self,
+        f: V,
+        from: V,
+        to: V,
+        body: &dyn Fn(&mut Self, V) -> Result<()>,
+    ) -> Result<()> {
+        let lanes = self.lanes;
+        let before = self.e.current_block();
+        let head = self.e.append_block(f, "vectors");
+        let end = self.e.append_block(f, "vectors.end");
+        let any = self.e.icmp(Int::LLVMIntSLT, from, to);
+        self.e.cond_br(any, head, end);
+        self.e.at_end(head);
+        let i = self.e.phi(self.e.int(32));
+        self.e.add_incoming(i, from, before);
+        let left = self.e.sub(to, i);
+        let ids = self.ramp(self.e.int(32), 1);
+        let left_wide = self.e.splat(left, lanes);
+        let mask = self.e.icmp(Int::LLVMIntULT, ids, left_wide);
+        self.mask = Some(mask);
+        body(self, i)?;
+        self.mask = None;
+        let next = self.e.add(i, self.e.i32(lanes as i32));
+        let latch = self.e.current_block();
+        self.e.add_incoming(i, next, latch);
+        let more = self.e.icmp(Int::LLVMIntUGT, left, self.e.i32(lanes as i32));
+        self.e.cond_br(more, head, end);
+        self.e.at_end(end);
+        Ok(())
+    }
+
+    fn param_layout(&self) -> Result<ParamLayout> {
+        let kernel = self.ir.kernel().ok_or(CodegenError::NoKernel)?;
+        Ok(ParamLayout::new(kernel.params.iter().map(|p| p.ty)))
+    }
+
+    /// The GPU entry point: the parameter block by value, one thread of the launch per hardware thread.
+    pub fn gpu_entry(&mut self) -> Result<()> {
+        let layout = self.param_layout()?;
+        let (int64, int32) = (self.e.int(64), self.e.int(32));
+        let ty = self.e.function_type(self.e.void(), &[self.e.ptr(0)]);
+        let f = self.e.declare(ENTRY, ty);
+        self.function_attributes(f);
+        self.e.set_calling_convention(f, PTX_KERNEL);
+        let block_type = self.e.array(self.e.int(8), layout.size.into());
+        self.e.type_attribute(f, 1, "byval", block_type);
+        self.e.attribute(f, 1, "align", 8);
+        self.e.attribute(f, 1, "readonly", 0);
+        self.e.attribute(f, 1, "noalias", 0);
+        if let Some((threads, blocks)) = self.options.launch_bounds {
+            self.e.string_attribute(f, "nvvm.maxntid", &threads.to_string());
+            if let Some(blocks) = blocks {
+                self.e.string_attribute(f, "nvvm.minctasm", &blocks.to_string());
+            }
+        }
+        if let Some(registers) = self.options.max_registers {
+            self.e.string_attribute(f, "nvvm.maxnreg", &registers.to_string());
+        }
+        let entry = self.e.append_block(f, "entry");
+        self.e.at_end(entry);
+        self.e.fast_math = self.user_math();
+        let block = self.e.param(f, 0);
+        let (dims, size) = self.read_bounds(block);
+        let params = self.read_params(block)?;
+        let special = |l: &Self, name: &str| {
+            let v = l.e.intrinsic(name, &[], &[]);
+            l.e.zext(v, int64)
+        };
+        let block_dim = special(self, "llvm.nvvm.read.ptx.sreg.ntid.x");
+        let block_index = special(self, "llvm.nvvm.read.ptx.sreg.ctaid.x");
+        let thread = special(self, "llvm.nvvm.read.ptx.sreg.tid.x");
+        let first = self.e.add(self.e.mul(block_index, block_dim), thread);
+        let run = self.e.append_block(f, "run");
+        let done = self.e.append_block(f, "done");
+        let inside = self.e.icmp(Int::LLVMIntULT, first, size);
+        self.e.cond_br(inside, run, done);
+        self.e.at_end(run);
+        let linear = if self.options.grid_stride {
+            let phi = self.e.phi(int64);
+            self.e.add_incoming(phi, first, entry);
+            phi
+        } else {
+            first
+        };
+        let tid = self.gpu_coordinates(linear, size, &dims)?;
+        self.body(&params, tid.into_iter().map(Val::Uniform).collect(), &dims)?;
+        if self.options.grid_stride {
+            let grid = special(self, "llvm.nvvm.read.ptx.sreg.nctaid.x");
+            let step = self.e.mul(grid, block_dim);
+            let next = self.e.add(linear, step);
+            let latch = self.e.current_block();
+            self.e.add_incoming(linear, next, latch);
+            let more = self.e.icmp(Int::LLVMIntULT, next, size);
+            self.e.cond_br(more, run, done);
+        } else {
+            self.e.br(done);
+        }
+        self.e.at_end(done);
+        self.e.ret_void();
+        let _ = int32;
+        Ok(())
+    }
+
+    /// A thread's coordinates from its linear index.
+    fn gpu_coordinates(&mut self, linear: V, size: V, dims: &SmallVec<[V; 4]>) -> Result<Vec<V>> {
+        let k = lane_dim(self.ir) as usize;
+        if k >= MAX_DIMS {
+            return Err(CodegenError::broken(format!("tid {k} does not exist")));
+        }
+        let (int64, int32) = (self.e.int(64), self.e.int(32));
+        // One dimension and no repetition: the index is the coordinate.
+        let total = {
+            let mut total = self.e.zext(dims[0], int64);
+            for &d in &dims[1..=k] {
+                let d = self.e.zext(d, int64);
+                total = self.e.mul(total, d);
+            }
+            total
+        };
+        let repeats = self.e.icmp(Int::LLVMIntUGE, linear, total);
+        let f = self.e.current_function();
+        let before = self.e.current_block();
+        let wrap = self.e.append_block(f, "wrap");
+        let decode = self.e.append_block(f, "decode");
+        let branch = self.e.cond_br(repeats, wrap, decode);
+        self.e.set_branch_weights(branch, 1, 1 << 20);
+        self.e.at_end(wrap);
+        let wrapped = self.e.urem(linear, total);
+        self.e.br(decode);
+        self.e.at_end(decode);
+        let index = self.e.phi(int64);
+        self.e.add_incoming(index, linear, before);
+        self.e.add_incoming(index, wrapped, wrap);
+        if k == 0 {
+            return Ok(vec![self.e.trunc(index, int32)]);
+        }
+        let narrow = self.e.append_block(f, "narrow");
+        let wide = self.e.append_block(f, "wide");
+        let join = self.e.append_block(f, "coordinates");
+        let small = self.e.icmp(Int::LLVMIntULE, size, self.e.i64(u32::MAX.into()));
+        let branch = self.e.cond_br(small, narrow, wide);
+        self.e.set_branch_weights(branch, 1 << 20, 1);
+        let mut sides = Vec::new();
+        for (block, ty) in [(narrow, int32), (wide, int64)] {
+            self.e.at_end(block);
+            let mut rest = self.e.trunc(index, ty);
+            let mut coords = vec![std::ptr::null_mut(); k + 1];
+            for d in (1..=k).rev() {
+                let extent = self.e.zext(dims[d], ty);
+                let quotient = self.e.udiv(rest, extent);
+                let product = self.e.mul(quotient, extent);
+                let remainder = self.e.sub(rest, product);
+                coords[d] = self.e.trunc(remainder, int32);
+                rest = quotient;
+            }
+            coords[0] = self.e.trunc(rest, int32);
+            self.e.br(join);
+            sides.push((coords, block));
+        }
+        self.e.at_end(join);
+        Ok((0..=k)
+            .map(|d| {
+                let phi = self.e.phi(int32);
+                for (coords, block) in &sides {
+                    self.e.add_incoming(phi, coords[d], *block);
+                }
+                phi
+            })
+            .collect())
+    }
+}

@@ -1,0 +1,202 @@
+//! Loads and stores: scalar, contiguous, interleaved, or one address per lane.
+
+use inkle_ir::{Scalar, Type};
+
+use super::Lower;
+use crate::emitter::{Int, Ty, V};
+use crate::value::{parts, Part, Parts, Val};
+
+/// Elements of up to this many equal parts are moved as whole vectors and shuffled.
+const MAX_INTERLEAVE: usize = 4;
+
+impl<'m> Lower<'_, 'm> {
+    /// The LLVM type of a part in memory: bools take a byte.
+    fn memory_type(&self, part: Part) -> Ty {
+        match part {
+            Part::Scalar(Scalar::Bool) => self.e.int(8),
+            other => self.part_type(other),
+        }
+    }
+
+    /// A part as it was read from memory, as registers hold it.
+    fn from_memory(&self, v: V, part: Part) -> V {
+        match part {
+            Part::Scalar(Scalar::Bool) => self.e.icmp(Int::LLVMIntNE, v, self.e.null(self.e.type_of(v))),
+            _ => v,
+        }
+    }
+
+    /// A part as registers hold it, for memory.
+    fn to_memory(&self, v: V, part: Part) -> V {
+        match part {
+            Part::Scalar(Scalar::Bool) => self.e.zext(v, self.e.type_like(self.e.int(8), v)),
+            _ => v,
+        }
+    }
+
+    /// Reads a value.
+    pub fn load(&mut self, ty: Type, at: Val) -> Parts {
+        let layout = parts(ty);
+        if let Some((base, part)) = self.interleaved(&layout, ty, at) {
+            return self.load_interleaved(base, part, layout.len());
+        }
+        layout
+            .iter()
+            .map(|&(part, offset)| {
+                let at = self.byte_offset(at, offset);
+                self.load_part(part, at)
+            })
+            .collect()
+    }
+
+    fn load_part(&mut self, part: Part, at: Val) -> Val {
+        let ty = self.memory_type(part);
+        let size = part.size();
+        match at {
+            Val::Uniform(at) => {
+                let v = self.e.load(ty, at, size);
+                Val::Uniform(self.from_memory(v, part))
+            }
+            Val::Linear { base, stride } if stride == i64::from(size) => {
+                let wide = self.e.vector(ty, self.lanes);
+                let v = match self.mask {
+                    None => self.e.load(wide, base, size),
+                    Some(mask) => {
+                        let passthru = self.e.null(wide);
+                        let types = [wide, self.e.type_of(base)];
+                        let v = self.e.intrinsic("llvm.masked.load", &types, &[base, mask, passthru]);
+                        self.e.set_argument_align(v, 0, size);
+                        v
+                    }
+                };
+                Val::Varying(self.from_memory(v, part))
+            }
+            at => {
+                let wide = self.e.vector(ty, self.lanes);
+                let addresses = self.wide(at);
+                let types = [wide, self.e.type_of(addresses)];
+                let mask = self.mask_vector();
+                let v = self.e.intrinsic("llvm.masked.gather", &types, &[addresses, mask, self.e.null(wide)]);
+                self.e.set_argument_align(v, 0, size);
+                Val::Varying(self.from_memory(v, part))
+            }
+        }
+    }
+
+    /// Writes a value.
+    pub fn store(&mut self, ty: Type, at: Val, value: &Parts) {
+        let layout = parts(ty);
+        if let Some((base, part)) = self.interleaved(&layout, ty, at) {
+            return self.store_interleaved(base, part, value);
+        }
+        for (&(part, offset), &v) in layout.iter().zip(value) {
+            let at = self.byte_offset(at, offset);
+            self.store_part(part, at, v);
+        }
+    }
+
+    fn store_part(&mut self, part: Part, at: Val, value: Val) {
+        let size = part.size();
+        match (at, value) {
+            (Val::Uniform(at), value) => {
+                let v = match value {
+                    Val::Uniform(v) => v,
+                    // Threads in order would leave the last one's value.
+                    other => self.last_active(other),
+                };
+                let v = self.to_memory(v, part);
+                self.e.store(v, at, size);
+            }
+            (Val::Linear { base, stride }, value) if stride == i64::from(size) => {
+                let v = self.wide(value);
+                let v = self.to_memory(v, part);
+                match self.mask {
+                    None => self.e.store(v, base, size),
+                    Some(mask) => {
+                        let types = [self.e.type_of(v), self.e.type_of(base)];
+                        let call = self.e.intrinsic("llvm.masked.store", &types, &[v, base, mask]);
+                        self.e.set_argument_align(call, 1, size);
+                    }
+                }
+            }
+            (at, value) => {
+                let v = self.wide(value);
+                let v = self.to_memory(v, part);
+                let addresses = self.wide(at);
+                let types = [self.e.type_of(v), self.e.type_of(addresses)];
+                let mask = self.mask_vector();
+                let call = self.e.intrinsic("llvm.masked.scatter", &types, &[v, addresses, mask]);
+                self.e.set_argument_align(call, 1, size);
+            }
+        }
+    }
+
+    /// The value of the last active lane.
+    fn last_active(&mut self, value: Val) -> V {
+        let v = self.wide(value);
+        let last = self.e.i32(self.lanes as i32 - 1);
+        match self.mask {
+            None => self.e.extract_element(v, last),
+            Some(mask) => {
+                let bits = self.mask_bits(mask);
+                let ty = self.e.type_of(bits);
+                let zeros = self.e.intrinsic("llvm.ctlz", &[ty], &[bits, self.e.i1(true)]);
+                let lane = self.e.sub(self.e.const_int(ty, i64::from(self.lanes) - 1), zeros);
+                let lane = if self.lanes < 32 { self.e.zext(lane, self.e.int(32)) } else { lane };
+                self.e.extract_element(v, lane)
+            }
+        }
+    }
+
+    /// Whether lanes hold neighbouring elements of a few equal parts: then whole vectors are read or written and
+    /// shuffled, which is faster than an address per lane.
+    fn interleaved(&self, layout: &[(Part, u32)], ty: Type, at: Val) -> Option<(V, Part)> {
+        let Val::Linear { base, stride } = at else { return None };
+        let (first, n) = (layout.first()?.0, layout.len());
+        let whole = (2..=MAX_INTERLEAVE).contains(&n)
+            && self.mask.is_none()
+            && stride == i64::from(ty.size())
+            && ty.size() == first.size() * n as u32
+            && layout.iter().all(|&(part, _)| part == first);
+        whole.then_some((base, first))
+    }
+
+    fn load_interleaved(&mut self, base: V, part: Part, n: usize) -> Parts {
+        let lanes = self.lanes;
+        let all = self.e.vector(self.memory_type(part), lanes * n as u32);
+        let v = self.e.load(all, base, part.size());
+        (0..n as u32)
+            .map(|k| {
+                let picks: Vec<u32> = (0..lanes).map(|lane| lane * n as u32 + k).collect();
+                let one = self.e.shuffle(v, self.e.poison(all), &picks);
+                Val::Varying(self.from_memory(one, part))
+            })
+            .collect()
+    }
+
+    fn store_interleaved(&mut self, base: V, part: Part, value: &Parts) {
+        let lanes = self.lanes;
+        let n = value.len() as u32;
+        let mut all: Vec<V> = value
+            .iter()
+            .map(|&v| {
+                let v = self.wide(v);
+                self.to_memory(v, part)
+            })
+            .collect();
+        // Joined pairwise, since a shuffle takes two operands of one type.
+        let mut width = lanes;
+        while all.len() > 1 {
+            if all.len() % 2 == 1 {
+                all.push(self.e.poison(self.e.type_of(all[0])));
+            }
+            let picks: Vec<u32> = (0..2 * width).collect();
+            all = all.chunks(2).map(|pair| self.e.shuffle(pair[0], pair[1], &picks)).collect();
+            width *= 2;
+        }
+        let order: Vec<u32> = (0..lanes).flat_map(|lane| (0..n).map(move |k| k * lanes + lane)).collect();
+        let poison = self.e.poison(self.e.type_of(all[0]));
+        let v = self.e.shuffle(all[0], poison, &order);
+        self.e.store(v, base, part.size());
+    }
+}

@@ -1,0 +1,521 @@
+//! Kernel IR to LLVM IR.
+//!
+//! One lowering serves every target and every lane width. A value is a list of parts ([`Val`]); a part that is
+//! the same in all lanes stays an LLVM scalar, any other becomes a vector over the lanes. With one lane all parts
+//! are uniform and the code is ordinary scalar code: that is what GPUs get, and the reference on the CPU.
+//!
+//! # Lanes
+//!
+//! With W lanes the code runs W threads in lockstep. Every operation is done for all active lanes before the next
+//! one, so the result is that of one possible interleaving of the threads: what unordered loads and stores of
+//! different threads may see, lockstep shows. Three consequences:
+//! - A load through a uniform address is one scalar load.
+//! - A store of several lanes to one address leaves the last active lane's value, as threads run in order would.
+//! - A thread that waits in a loop for another thread of its own vector waits forever; kernels with such loops
+//!   (a compare-and-swap or an exchange in a `while`) get one lane.
+//!
+//! # Masks
+//!
+//! `mask` is `None` while all lanes are active. Arithmetic ignores it: inactive lanes compute values nobody reads.
+//! Whatever can be seen (loads, stores, atomics, calls with effects) honours it.
+//! *Invariant:* code that can be seen is only reached while at least one lane is active.
+//! *Invariant:* inactive lanes hold ordinary values, never poison that was made up here, because a mask is the
+//! `and` of conditions and `false & poison` is poison.
+
+mod arith;
+mod array;
+mod atomic;
+mod call;
+mod composite;
+mod control;
+mod convert;
+mod effect;
+pub(crate) mod entry;
+mod memory;
+mod division;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use inkle_ir::{Block, Function, Module, Op, OpData, OpKind, Scalar, Type, Value};
+use inkwell::context::Context;
+use smallvec::{smallvec, SmallVec};
+
+use crate::emitter::{Emitter, Ty, V};
+use crate::error::CodegenError;
+use crate::options::Options;
+use crate::target::Target;
+use crate::uniformity::{Analyser, Uniformity};
+use crate::value::{parts, Part, Parts, Val};
+
+type Result<T> = std::result::Result<T, CodegenError>;
+
+/// What of the target the lowering looks at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Machine {
+    /// A GPU, or else a CPU.
+    pub gpu: bool,
+    /// The address space of array data.
+    pub data_space: u32,
+    /// A fused multiply-add is one instruction.
+    pub fma: bool,
+    /// Conversions between f16 and f32 are instructions.
+    pub f16_convert: bool,
+    /// Masked loads and stores, gathers and scatters are instructions.
+    pub masked_memory: bool,
+}
+
+impl Machine {
+    pub fn of(target: &Target) -> Machine {
+        match target {
+            Target::Cpu(cpu) => Machine {
+                gpu: false,
+                data_space: 0,
+                fma: cpu.has_fma(),
+                f16_convert: cpu.has("f16c") || cpu.family() == Some(crate::target::Family::Aarch64),
+                masked_memory: cpu.has_masked_memory(),
+            },
+            Target::Cuda(_) => {
+                Machine { gpu: true, data_space: 1, fma: true, f16_convert: true, masked_memory: false }
+            }
+        }
+    }
+}
+
+/// The thread that code is being made for.
+#[derive(Clone)]
+pub(crate) struct Thread {
+    /// Indices in the launch dimensions.
+    pub tid: SmallVec<[Val; 4]>,
+    /// Extents of the launch.
+    pub dims: SmallVec<[V; 4]>,
+}
+
+/// One function in the course of being emitted.
+pub(crate) struct Frame<'m> {
+    pub function: &'m Function,
+    pub uniformity: Rc<Uniformity>,
+    values: Vec<Option<Parts>>,
+}
+
+impl Frame<'_> {
+    pub fn get(&self, value: Value) -> Result<&Parts> {
+        self.values[value.index()]
+            .as_ref()
+            .ok_or_else(|| CodegenError::broken(format!("{value} is used where it is not defined")))
+    }
+
+    /// The only part of a scalar value.
+    pub fn get1(&self, value: Value) -> Result<Val> {
+        match self.get(value)?.as_slice() {
+            [only] => Ok(*only),
+            other => Err(CodegenError::broken(format!("{value} has {} parts, expected one", other.len()))),
+        }
+    }
+
+    pub fn set(&mut self, value: Value, parts: Parts) {
+        self.values[value.index()] = Some(parts);
+    }
+}
+
+/// Emits one module.
+pub(crate) struct Lower<'c, 'm> {
+    pub e: Emitter<'c>,
+    pub ir: &'m Module,
+    pub options: &'m Options,
+    pub machine: Machine,
+    /// Lanes of the code that is being emitted.
+    pub lanes: u32,
+    /// Active lanes; `None` is all.
+    pub mask: Option<V>,
+    pub thread: Thread,
+    analyser: Analyser<'m>,
+    outlined: HashMap<call::OutlinedKey, call::Outlined>,
+    /// Per function, operations after expansion of its calls.
+    sizes: Vec<usize>,
+    /// Operations emitted into the current LLVM function so far.
+    emitted: usize,
+    /// Emitting an outlined function, in which a failed check returns a flag.
+    in_outlined: Option<call::OutlinedContext>,
+}
+
+/// The launch dimension that runs along the lanes: the last one the kernel asks for.
+pub(crate) fn lane_dim(module: &Module) -> u32 {
+    let mut last = 0;
+    for_each_op(module, |data| {
+        if let OpKind::Tid(dim) = data.kind {
+            last = last.max(dim);
+        }
+    });
+    last
+}
+
+/// Operations of the kernel after expansion of its calls.
+pub(crate) fn expanded_size(module: &Module) -> usize {
+    call::expanded_sizes(module).last().copied().unwrap_or(0)
+}
+
+/// Visits the operations that blocks hold.
+pub(crate) fn for_each_op(module: &Module, mut visit: impl FnMut(&OpData)) {
+    for function in &module.functions {
+        for block in 0..function.block_count() {
+            for &op in &function.block(Block::new(block)).ops {
+                visit(function.op(op));
+            }
+        }
+    }
+}
+
+impl<'c, 'm> Lower<'c, 'm> {
+    pub fn new(context: &'c Context, ir: &'m Module, options: &'m Options, machine: Machine) -> Lower<'c, 'm> {
+        let e = Emitter::new(context, "inkle");
+        Lower {
+            e,
+            ir,
+            options,
+            machine,
+            lanes: 1,
+            mask: None,
+            thread: Thread { tid: SmallVec::new(), dims: SmallVec::new() },
+            analyser: Analyser::new(ir, lane_dim(ir)),
+            outlined: HashMap::new(),
+            sizes: call::expanded_sizes(ir),
+            emitted: 0,
+            in_outlined: None,
+        }
+    }
+
+    /// The finished module.
+    pub fn finish(self) -> inkwell::module::Module<'c> {
+        self.e.module
+    }
+
+    /// Flags of the user's floating-point operations. Code of ours whose results must not depend on the lane
+    /// width (polynomials, conversions) clears them.
+    pub fn user_math(&mut self) -> u32 {
+        use inkwell::llvm_sys::{LLVMFastMathAll, LLVMFastMathAllowContract};
+        if self.options.fast_math {
+            LLVMFastMathAll
+        } else if self.options.fuse_fp {
+            LLVMFastMathAllowContract
+        } else {
+            0
+        }
+    }
+
+    /// Emits code without floating-point liberties.
+    pub fn strict<T>(&mut self, emit: impl FnOnce(&mut Self) -> T) -> T {
+        let saved = std::mem::replace(&mut self.e.fast_math, 0);
+        let result = emit(self);
+        self.e.fast_math = saved;
+        result
+    }
+
+    // Types.
+
+    /// The LLVM type of a scalar in a register. On the CPU f16 and bf16 travel as their bits, because not every
+    /// CPU has registers for them and conversions are explicit.
+    pub fn scalar_type(&self, scalar: Scalar) -> Ty {
+        match scalar {
+            Scalar::Bool => self.e.int(1),
+            Scalar::I8 | Scalar::U8 => self.e.int(8),
+            Scalar::I16 | Scalar::U16 => self.e.int(16),
+            Scalar::I32 | Scalar::U32 => self.e.int(32),
+            Scalar::I64 | Scalar::U64 => self.e.int(64),
+            Scalar::F16 if self.machine.gpu => self.e.half(),
+            Scalar::BF16 if self.machine.gpu => self.e.bfloat(),
+            Scalar::F16 | Scalar::BF16 => self.e.int(16),
+            Scalar::F32 => self.e.float(),
+            Scalar::F64 => self.e.double(),
+        }
+    }
+
+    /// The LLVM type of a part in a register.
+    pub fn part_type(&self, part: Part) -> Ty {
+        match part {
+            Part::Scalar(s) => self.scalar_type(s),
+            Part::Pointer => self.pointer_type(),
+        }
+    }
+
+    pub fn pointer_type(&self) -> Ty {
+        self.e.ptr(self.machine.data_space)
+    }
+
+    /// `ty` with one element per lane.
+    pub fn wide_type(&self, ty: Ty) -> Ty {
+        if self.lanes == 1 { ty } else { self.e.vector(ty, self.lanes) }
+    }
+
+    // Parts over lanes.
+
+    /// A part with one element per lane; the scalar itself with one lane.
+    pub fn wide(&self, val: Val) -> V {
+        match val {
+            Val::Uniform(v) if self.lanes == 1 => v,
+            Val::Uniform(v) => self.e.splat(v, self.lanes),
+            Val::Varying(v) => v,
+            Val::Linear { base, stride } => {
+                let ty = self.e.type_of(base);
+                if ty == self.pointer_type() {
+                    let offsets = self.ramp(self.e.int(64), stride);
+                    return self.e.gep(self.e.int(8), base, offsets);
+                }
+                let start = self.e.splat(base, self.lanes);
+                self.e.add(start, self.ramp(ty, stride))
+            }
+            Val::Indexed { base, index, scale } => {
+                let unit = self.e.array(self.e.int(8), scale.into());
+                self.e.gep(unit, base, index)
+            }
+        }
+    }
+
+    /// The constant `0, stride, 2 * stride, ...` over the lanes.
+    pub fn ramp(&self, ty: Ty, stride: i64) -> V {
+        let elems: Vec<V> =
+            (0..self.lanes).map(|lane| self.e.const_int(ty, stride.wrapping_mul(lane.into()))).collect();
+        self.e.const_vector(&elems)
+    }
+
+    /// A part that must be uniform.
+    pub fn uniform(&self, val: Val) -> Result<V> {
+        match val {
+            Val::Uniform(v) => Ok(v),
+            _ => Err(CodegenError::broken("a value that the analysis calls uniform varies between lanes")),
+        }
+    }
+
+    /// A result of a vector operation as a part.
+    pub fn varying(&self, v: V) -> Val {
+        if self.lanes == 1 { Val::Uniform(v) } else { Val::Varying(v) }
+    }
+
+    /// Applies an operation that works alike on scalars and vectors.
+    pub fn map<const N: usize>(&mut self, vals: [Val; N], f: impl FnOnce(&mut Self, [V; N]) -> V) -> Val {
+        let mut scalars = [std::ptr::null_mut(); N];
+        let mut all_uniform = true;
+        for (slot, val) in scalars.iter_mut().zip(vals) {
+            match val {
+                Val::Uniform(v) => *slot = v,
+                _ => all_uniform = false,
+            }
+        }
+        if all_uniform {
+            return Val::Uniform(f(self, scalars));
+        }
+        let wide = vals.map(|v| self.wide(v));
+        Val::Varying(f(self, wide))
+    }
+
+    /// `cond ? a : b` for one part.
+    pub fn select(&mut self, cond: Val, a: Val, b: Val) -> Val {
+        match (cond, a, b) {
+            (_, Val::Uniform(x), Val::Uniform(y)) if x == y => a,
+            (Val::Uniform(c), Val::Linear { base: x, stride: s }, Val::Linear { base: y, stride: t }) if s == t => {
+                Val::Linear { base: self.e.select(c, x, y), stride: s }
+            }
+            (Val::Uniform(c), _, _) if self.lanes > 1 && !(a.is_uniform() && b.is_uniform()) => {
+                let (a, b) = (self.wide(a), self.wide(b));
+                Val::Varying(self.e.select(c, a, b))
+            }
+            _ => self.map([cond, a, b], |l, [c, a, b]| l.e.select(c, a, b)),
+        }
+    }
+
+    // Masks.
+
+    /// The mask as a vector of bools.
+    pub fn mask_vector(&self) -> V {
+        self.mask.unwrap_or_else(|| self.e.all_ones(self.e.vector(self.e.int(1), self.lanes)))
+    }
+
+    /// A vector of bools as the bits of an integer with one bit per lane.
+    pub fn mask_bits(&self, mask: V) -> V {
+        self.e.bitcast(mask, self.e.int(self.lanes))
+    }
+
+    /// Whether any lane of a vector of bools is set.
+    pub fn any(&self, mask: V) -> V {
+        let bits = self.mask_bits(mask);
+        self.e.icmp(crate::emitter::Int::LLVMIntNE, bits, self.e.null(self.e.int(self.lanes)))
+    }
+
+    // Operations.
+
+    /// A frame for function `index` with its parameters bound.
+    pub fn frame(&mut self, index: usize, args: Vec<Parts>) -> Frame<'m> {
+        let ir: &'m Module = self.ir;
+        let function = &ir.functions[index];
+        let varying: Vec<bool> = args.iter().map(|parts| parts.iter().any(|p| !p.is_uniform())).collect();
+        let uniformity = self.analyser.function(index, &varying);
+        let mut frame = Frame { function, uniformity, values: vec![None; function.value_count()] };
+        for (&param, parts) in function.block(function.body).params.iter().zip(args) {
+            frame.set(param, parts);
+        }
+        frame
+    }
+
+    /// Emits a block and gives what its terminator passes on.
+    pub fn block(&mut self, frame: &mut Frame<'m>, block: Block) -> Result<Vec<Parts>> {
+        let function = frame.function;
+        for &op in &function.block(block).ops {
+            let data = function.op(op);
+            if data.kind.is_terminator() {
+                return data.operands.iter().map(|&v| frame.get(v).cloned()).collect();
+            }
+            self.emitted += 1;
+            self.op(frame, op)?;
+        }
+        Err(CodegenError::broken(format!("{block} has no terminator")))
+    }
+
+    fn op(&mut self, frame: &mut Frame<'m>, op: Op) -> Result<()> {
+        let function = frame.function;
+        let data = function.op(op);
+        let operands = &data.operands;
+        let result_type = data.results.first().map(|&r| function.ty(r));
+        let operand = |i: usize| {
+            operands.get(i).copied().ok_or_else(|| {
+                CodegenError::broken(format!("{} lacks operand {i}", data.kind.keyword()))
+            })
+        };
+        let scalar_of = |value: Value| {
+            function
+                .ty(value)
+                .scalar()
+                .ok_or_else(|| CodegenError::broken(format!("{} on a type without scalars", data.kind.keyword())))
+        };
+        let result: Parts = match &data.kind {
+            OpKind::Const(constant) => {
+                let Some(Type::Scalar(scalar)) = result_type else {
+                    return Err(CodegenError::broken("a constant that is not a scalar"));
+                };
+                smallvec![Val::Uniform(self.constant(*constant, scalar))]
+            }
+            OpKind::Zero => {
+                let ty = result_type.ok_or_else(|| CodegenError::broken("zero without a type"))?;
+                self.zero(ty)
+            }
+            OpKind::Unary(unary) => {
+                let scalar = scalar_of(operand(0)?)?;
+                let xs = frame.get(operand(0)?)?.clone();
+                xs.into_iter().map(|x| self.unary(*unary, scalar, x)).collect::<Result<Parts>>()?
+            }
+            OpKind::Binary(binary) => {
+                let scalar = scalar_of(operand(0)?)?;
+                if let Some(rsqrt) = self.reciprocal_sqrt(frame, *binary, operand(0)?, operand(1)?)? {
+                    rsqrt
+                } else {
+                    let (xs, ys) = (frame.get(operand(0)?)?.clone(), frame.get(operand(1)?)?.clone());
+                    let pairs = xs.into_iter().zip(ys);
+                    pairs.map(|(x, y)| self.binary(*binary, scalar, x, y)).collect::<Result<Parts>>()?
+                }
+            }
+            OpKind::Cmp(cmp) => {
+                let scalar = scalar_of(operand(0)?)?;
+                let (x, y) = (frame.get1(operand(0)?)?, frame.get1(operand(1)?)?);
+                smallvec![self.compare(*cmp, scalar, x, y)]
+            }
+            OpKind::Select => {
+                let cond = frame.get1(operand(0)?)?;
+                let (xs, ys) = (frame.get(operand(1)?)?.clone(), frame.get(operand(2)?)?.clone());
+                xs.into_iter().zip(ys).map(|(x, y)| self.select(cond, x, y)).collect()
+            }
+            OpKind::Cast => {
+                let from = scalar_of(operand(0)?)?;
+                let to = result_type.and_then(Type::scalar).ok_or_else(|| CodegenError::broken("cast to no scalar"))?;
+                let xs = frame.get(operand(0)?)?.clone();
+                xs.into_iter().map(|x| self.cast(x, from, to)).collect()
+            }
+            OpKind::Bitcast => {
+                let to = result_type.and_then(Type::scalar).ok_or_else(|| CodegenError::broken("bitcast to no scalar"))?;
+                let from = scalar_of(operand(0)?)?;
+                let x = frame.get1(operand(0)?)?;
+                smallvec![self.bitcast(x, from, to)]
+            }
+            OpKind::Construct => {
+                let mut all = Parts::new();
+                for &v in operands {
+                    all.extend(frame.get(v)?.iter().copied());
+                }
+                all
+            }
+            OpKind::Extract(index) => self.extract(frame, operand(0)?, *index)?,
+            OpKind::Insert(index) => self.insert(frame, operand(0)?, operand(1)?, *index)?,
+            OpKind::ExtractDyn => self.extract_dyn(frame, operand(0)?, operand(1)?)?,
+            OpKind::InsertDyn => self.insert_dyn(frame, operand(0)?, operand(1)?, operand(2)?)?,
+            OpKind::Elem => smallvec![self.elem(frame, data)?],
+            OpKind::View => self.view(frame, data)?,
+            OpKind::Field(index) => smallvec![self.field(frame, operand(0)?, *index)?],
+            OpKind::Comp => smallvec![self.comp(frame, data)?],
+            OpKind::GradArray => self.grad_array(frame, operand(0)?)?,
+            OpKind::Shape(dim) => smallvec![self.shape(frame, operand(0)?, *dim)?],
+            OpKind::Stride(dim) => smallvec![self.stride(frame, operand(0)?, *dim)?],
+            OpKind::Address => smallvec![self.address(frame, operand(0)?)?],
+            OpKind::Load => {
+                let ty = result_type.ok_or_else(|| CodegenError::broken("load without a type"))?;
+                let at = frame.get1(operand(0)?)?;
+                self.load(ty, at)
+            }
+            OpKind::Store => {
+                let ty = function.ty(operand(1)?);
+                let at = frame.get1(operand(0)?)?;
+                let value = frame.get(operand(1)?)?.clone();
+                self.store(ty, at, &value);
+                return Ok(());
+            }
+            OpKind::Atomic(atomic) => self.atomic(frame, *atomic, data)?,
+            OpKind::AtomicCas => self.atomic_cas(frame, data)?,
+            OpKind::Tid(dim) => {
+                let tid = self.thread.tid.get(*dim as usize).copied();
+                smallvec![tid.ok_or_else(|| CodegenError::broken(format!("tid {dim} does not exist")))?]
+            }
+            OpKind::LaunchDim(dim) => {
+                let extent = self.thread.dims.get(*dim as usize).copied();
+                smallvec![Val::Uniform(
+                    extent.ok_or_else(|| CodegenError::broken(format!("launch_dim {dim} does not exist")))?
+                )]
+            }
+            OpKind::If => return self.if_op(frame, data),
+            OpKind::For => return self.for_op(frame, data),
+            OpKind::While => return self.while_op(frame, data),
+            OpKind::Call(callee) => return self.call(frame, callee.index(), data),
+            OpKind::Print(format) => return self.print(frame, format, data),
+            OpKind::Assert(message) => {
+                let cond = frame.get1(operand(0)?)?;
+                if self.options.checks {
+                    let ok = self.uniform(cond)?;
+                    self.check(ok, message);
+                }
+                return Ok(());
+            }
+            OpKind::Yield | OpKind::Return => return Ok(()),
+        };
+        if let Some(&r) = data.results.first() {
+            frame.set(r, result);
+        }
+        Ok(())
+    }
+
+    /// All parts zero; pointers null.
+    pub fn zero(&self, ty: Type) -> Parts {
+        parts(ty).iter().map(|&(part, _)| Val::Uniform(self.e.null(self.part_type(part)))).collect()
+    }
+
+    /// The location of a value's parts, for results that several operations set.
+    pub fn set_results(&self, frame: &mut Frame<'m>, data: &OpData, values: Vec<Parts>) -> Result<()> {
+        if values.len() != data.results.len() {
+            return Err(CodegenError::broken(format!(
+                "{} has {} results, its blocks give {}",
+                data.kind.keyword(),
+                data.results.len(),
+                values.len()
+            )));
+        }
+        for (&r, parts) in data.results.iter().zip(values) {
+            frame.set(r, parts);
+        }
+        Ok(())
+    }
+}

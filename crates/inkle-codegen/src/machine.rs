@@ -1,0 +1,90 @@
+//! LLVM's target machines and pass pipelines.
+//!
+//! LLVM objects are not shared between threads: each thread keeps its own target machines, and every compilation
+//! has a context of its own, so nothing grows with the number of kernels compiled.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Once;
+
+use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::{
+    CodeModel, FileType, InitializationConfig, RelocMode, Target as LlvmTarget, TargetMachine, TargetTriple,
+};
+use inkwell::OptimizationLevel;
+
+use crate::error::CodegenError;
+use crate::target::{Target, NVPTX};
+
+fn initialize() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let config = InitializationConfig::default();
+        LlvmTarget::initialize_x86(&config);
+        LlvmTarget::initialize_aarch64(&config);
+        // There is no assembler or disassembler for PTX.
+        let config = InitializationConfig { asm_parser: false, disassembler: false, ..config };
+        LlvmTarget::initialize_nvptx(&config);
+    });
+}
+
+thread_local! {
+    static MACHINES: RefCell<HashMap<(String, bool), Rc<TargetMachine>>> = RefCell::new(HashMap::new());
+}
+
+/// This thread's machine for a target.
+pub(crate) fn machine(target: &Target, optimize: bool) -> Result<Rc<TargetMachine>, CodegenError> {
+    initialize();
+    let key = (target.key(), optimize);
+    if let Some(known) = MACHINES.with_borrow(|m| m.get(&key).cloned()) {
+        return Ok(known);
+    }
+    let fail = |message: String| CodegenError::Target { target: target.key(), message };
+    let (triple, cpu, features, reloc) = match target {
+        Target::Cpu(t) => (t.triple.as_str(), t.cpu.clone(), t.features.clone(), RelocMode::PIC),
+        Target::Cuda(t) => (NVPTX, t.cpu(), t.ptx_features().to_owned(), RelocMode::Default),
+    };
+    let triple = TargetTriple::create(triple);
+    let llvm = LlvmTarget::from_triple(&triple).map_err(|e| fail(e.to_string()))?;
+    let level = if optimize { OptimizationLevel::Aggressive } else { OptimizationLevel::None };
+    let machine = llvm
+        .create_target_machine(&triple, &cpu, &features, level, reloc, CodeModel::Default)
+        .ok_or_else(|| fail(format!("LLVM has no machine for the CPU {cpu}")))?;
+    let machine = Rc::new(machine);
+    MACHINES.with_borrow_mut(|m| m.insert(key, machine.clone()));
+    Ok(machine)
+}
+
+/// Runs the optimisation pipeline.
+pub(crate) fn optimize(
+    module: &Module<'_>,
+    machine: &TargetMachine,
+    level: u8,
+    widened: bool,
+) -> Result<(), CodegenError> {
+    let options = PassBuilderOptions::create();
+    // A kernel that already has lanes gains nothing from the loop vectoriser, which takes a third of the time.
+    options.set_loop_vectorization(!widened);
+    options.set_loop_slp_vectorization(!widened);
+    options.set_loop_interleaving(!widened);
+    options.set_loop_unrolling(true);
+    let pipeline = format!("default<O{}>", level.min(3));
+    module
+        .run_passes(&pipeline, machine, options)
+        .map_err(|e| CodegenError::Broken { stage: "optimising", message: e.to_string() })
+}
+
+/// Emits machine code or assembly.
+pub(crate) fn emit(module: &Module<'_>, machine: &TargetMachine, kind: FileType) -> Result<Vec<u8>, CodegenError> {
+    let buffer = machine
+        .write_to_memory_buffer(module, kind)
+        .map_err(|e| CodegenError::Broken { stage: "emitting code", message: e.to_string() })?;
+    let bytes = buffer.as_slice();
+    Ok(match kind {
+        // inkwell counts the NUL that LLVM puts after a buffer's text.
+        FileType::Assembly => bytes.strip_suffix(&[0]).unwrap_or(bytes).to_vec(),
+        FileType::Object => bytes.to_vec(),
+    })
+}

@@ -1,0 +1,123 @@
+//! What a caller can choose about generated code.
+
+use inkle_diag::Span;
+
+/// How many threads of a launch one pass of CPU code handles.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Lanes {
+    /// As many as the CPU's vectors hold, or one where lanes do not pay or are not possible.
+    #[default]
+    Auto,
+    /// Exactly this many: 1, 2, 4, 8, 16 or 32. One when the kernel does not allow more.
+    Fixed(u32),
+}
+
+/// Choices that change the code; all of them are part of [`Options::key`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Options {
+    /// 0 (quick to compile, slow to run) to 3.
+    pub optimization_level: u8,
+    /// Allows reassociation, reciprocals and approximate functions, and assumes no NaN or infinity.
+    pub fast_math: bool,
+    /// Allows a multiplication and an addition to become one fused operation.
+    pub fuse_fp: bool,
+    /// Bounds checks and `assert`.
+    pub checks: bool,
+    /// Source lines in the code, for profilers.
+    pub lineinfo: bool,
+    /// Lane width on the CPU.
+    pub lanes: Lanes,
+    /// Bit i: parameter i is an array whose innermost stride is the element size.
+    pub contiguous: u64,
+    /// GPU: each thread handles indices a whole grid apart, so that a grid smaller than the launch is enough.
+    pub grid_stride: bool,
+    /// GPU: threads per block that the launch will use; zero when not known.
+    pub block_dim: u32,
+    /// GPU: the most registers per thread.
+    pub max_registers: Option<u32>,
+    /// GPU: the most threads per block, and the fewest blocks per multiprocessor.
+    pub launch_bounds: Option<(u32, Option<u32>)>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            optimization_level: 2,
+            fast_math: false,
+            fuse_fp: true,
+            checks: false,
+            lineinfo: false,
+            lanes: Lanes::Auto,
+            contiguous: 0,
+            grid_stride: false,
+            block_dim: 256,
+            max_registers: None,
+            launch_bounds: None,
+        }
+    }
+}
+
+impl Options {
+    /// A stable text of all choices, for cache keys.
+    pub fn key(&self) -> String {
+        let lanes = match self.lanes {
+            Lanes::Auto => "auto".to_owned(),
+            Lanes::Fixed(n) => n.to_string(),
+        };
+        let (max_threads, min_blocks) = match self.launch_bounds {
+            Some((threads, blocks)) => (threads, blocks.unwrap_or(0)),
+            None => (0, 0),
+        };
+        format!(
+            "o{} fast{} fuse{} checks{} line{} lanes={lanes} contiguous={:x} stride{} block={} regs={} bounds={max_threads},{min_blocks}",
+            self.optimization_level,
+            u8::from(self.fast_math),
+            u8::from(self.fuse_fp),
+            u8::from(self.checks),
+            u8::from(self.lineinfo),
+            self.contiguous,
+            u8::from(self.grid_stride),
+            self.block_dim,
+            self.max_registers.unwrap_or(0),
+        )
+    }
+}
+
+/// Why a kernel has one lane although more were possible or asked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ScalarReason {
+    /// The operation that does not allow more.
+    pub span: Span,
+    /// Why, for a person.
+    pub message: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_choice_changes_the_key() {
+        let base = Options::default();
+        let variants = [
+            Options { optimization_level: 0, ..base.clone() },
+            Options { fast_math: true, ..base.clone() },
+            Options { fuse_fp: false, ..base.clone() },
+            Options { checks: true, ..base.clone() },
+            Options { lineinfo: true, ..base.clone() },
+            Options { lanes: Lanes::Fixed(1), ..base.clone() },
+            Options { contiguous: 1, ..base.clone() },
+            Options { grid_stride: true, ..base.clone() },
+            Options { block_dim: 64, ..base.clone() },
+            Options { max_registers: Some(32), ..base.clone() },
+            Options { launch_bounds: Some((128, None)), ..base.clone() },
+            Options { launch_bounds: Some((128, Some(2))), ..base.clone() },
+        ];
+        let mut keys: Vec<String> = variants.iter().map(Options::key).collect();
+        keys.push(base.key());
+        let count = keys.len();
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), count);
+    }
+}

@@ -1,0 +1,129 @@
+//! How many lanes a kernel gets, and how the threads that do not fill a vector are run.
+
+use inkle_diag::Span;
+use inkle_ir::{AtomicOp, Block, Function, Module, OpKind, Scalar, Type};
+
+use crate::lower::entry::Tail;
+use crate::lower::{for_each_op, lane_dim};
+use crate::options::{Lanes, Options, ScalarReason};
+use crate::target::CpuTarget;
+
+/// A kernel of more operations than this, after expansion of its calls, keeps one lane by default: its masks and
+/// vectors would take too long to compile.
+const AUTO_LIMIT: usize = 6000;
+/// A kernel of more operations than this is not emitted twice for the sake of its last vector.
+const COPY_LIMIT: usize = 400;
+
+/// The choice for one kernel.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub lanes: u32,
+    pub tail: Tail,
+    pub reason: Option<ScalarReason>,
+}
+
+/// Chooses for a kernel of `size` operations after expansion.
+pub(crate) fn plan(module: &Module, size: usize, cpu: &CpuTarget, options: &Options) -> Plan {
+    let auto = options.lanes == Lanes::Auto;
+    let wanted = match options.lanes {
+        Lanes::Fixed(n) if matches!(n, 1 | 2 | 4 | 8 | 16 | 32) => n,
+        Lanes::Fixed(_) => 1,
+        Lanes::Auto if options.optimization_level == 0 => 1,
+        Lanes::Auto => natural_lanes(module, cpu),
+    };
+    let scalar = |reason| Plan { lanes: 1, tail: Tail::Scalar, reason };
+    if wanted == 1 {
+        return scalar(None);
+    }
+    if let Some(reason) = obstacle(module, options) {
+        return scalar(Some(reason));
+    }
+    if auto && size > AUTO_LIMIT {
+        let span = module.kernel().map_or(Span::NONE, |k| k.span);
+        return scalar(Some(ScalarReason { span, message: "the kernel is too large to compile quickly with lanes".into() }));
+    }
+    let tail = match (cpu.has_masked_memory(), size > COPY_LIMIT) {
+        (true, true) => Tail::Shared,
+        (true, false) => Tail::Masked,
+        (false, _) => Tail::Scalar,
+    };
+    Plan { lanes: wanted, tail, reason: None }
+}
+
+/// Lanes that fill the CPU's vectors with the scalars this kernel mostly computes in.
+fn natural_lanes(module: &Module, cpu: &CpuTarget) -> u32 {
+    let (mut wide, mut narrow) = (0u32, 0u32);
+    for function in &module.functions {
+        for block in 0..function.block_count() {
+            for &op in &function.block(Block::new(block)).ops {
+                let data = function.op(op);
+                if matches!(data.kind, OpKind::Unary(_) | OpKind::Binary(_)) {
+                    match data.results.first().and_then(|&r| function.ty(r).scalar()) {
+                        Some(Scalar::F64 | Scalar::I64 | Scalar::U64) => wide += 1,
+                        _ => narrow += 1,
+                    }
+                }
+            }
+        }
+    }
+    let lanes = cpu.natural_lanes();
+    if wide > narrow { (lanes / 2).max(2) } else { lanes }
+}
+
+/// What keeps a kernel from having lanes.
+fn obstacle(module: &Module, options: &Options) -> Option<ScalarReason> {
+    let kernel_span = module.kernel().map_or(Span::NONE, |k| k.span);
+    if options.checks {
+        return Some(ScalarReason { span: kernel_span, message: "the kernel is built with checks".into() });
+    }
+    let lane = lane_dim(module);
+    let mut uses_lane = false;
+    for_each_op(module, |data| uses_lane |= data.kind == OpKind::Tid(lane));
+    if !uses_lane {
+        return Some(ScalarReason { span: kernel_span, message: "the kernel does not ask for its thread index".into() });
+    }
+    for function in &module.functions {
+        for block in 0..function.block_count() {
+            for &op in &function.block(Block::new(block)).ops {
+                let data = function.op(op);
+                if data.kind == OpKind::While
+                    && let Some(span) = waits(module, function, &data.blocks)
+                {
+                    let message = "a loop that swaps values with other threads may wait for a thread of its own vector";
+                    return Some(ScalarReason { span, message: message.into() });
+                }
+                if data.results.iter().any(|&r| holds_too_much(function.ty(r))) {
+                    let message = "a value with hundreds of components does not fit the vector registers";
+                    return Some(ScalarReason { span: data.span, message: message.into() });
+                }
+            }
+        }
+    }
+    None
+}
+
+fn holds_too_much(ty: Type) -> bool {
+    crate::value::part_count(ty) > 256
+}
+
+/// The operation in a loop by which one thread may wait for another.
+fn waits(module: &Module, function: &Function, blocks: &[Block]) -> Option<Span> {
+    for &block in blocks {
+        for &op in &function.block(block).ops {
+            let data = function.op(op);
+            let found = match &data.kind {
+                OpKind::AtomicCas | OpKind::Atomic(AtomicOp::Exch) => Some(data.span),
+                OpKind::Call(callee) => module
+                    .functions
+                    .get(callee.index())
+                    .and_then(|f| waits(module, f, &[f.body]))
+                    .map(|_| data.span),
+                _ => waits(module, function, &data.blocks),
+            };
+            if found.is_some() {
+                return found;
+            }
+        }
+    }
+    None
+}
