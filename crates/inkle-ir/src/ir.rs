@@ -193,6 +193,11 @@ impl Function {
         &self.values[value.index()]
     }
 
+    /// A value, to change where it is defined.
+    pub(crate) fn value_mut(&mut self, value: Value) -> &mut ValueData {
+        &mut self.values[value.index()]
+    }
+
     /// The type of a value.
     pub fn ty(&self, value: Value) -> Type {
         self.values[value.index()].ty

@@ -34,6 +34,7 @@ mod layout;
 mod op;
 mod parse;
 mod print;
+pub mod simplify;
 mod types;
 mod verify;
 
@@ -45,5 +46,6 @@ pub use ir::{
 pub use layout::{ArrayDesc, FieldLayout, IndexedArrayDesc, LaunchBounds, MAX_DIMS, ParamLayout};
 pub use op::{AtomicOp, BinaryOp, CmpOp, Constant, OpKind, UnaryOp};
 pub use parse::{MAX_NESTING, ParseError, parse};
+pub use simplify::simplify;
 pub use types::{ArrayKind, ArrayType, Field, Scalar, ScalarKind, StructType, Type};
 pub use verify::{VerifyError, VerifyErrors, verify};

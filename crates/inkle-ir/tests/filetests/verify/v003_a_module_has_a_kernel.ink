@@ -1,0 +1,6 @@
+;; test verify
+
+; nothing
+
+;; expect:
+; V003: the module has no kernel
