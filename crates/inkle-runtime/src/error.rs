@@ -1,0 +1,316 @@
+//! What can go wrong in the runtime, as values.
+
+use std::fmt;
+
+use inkle_ir::Type;
+
+use crate::elf::LoadError;
+
+/// The closed set of failure classes; a binding maps each to one exception type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ErrorClass {
+    /// A value passed by the caller is wrong.
+    InvalidArgument,
+    /// An index or a range lies outside the array.
+    OutOfRange,
+    /// Memory could not be had.
+    OutOfMemory,
+    /// The machine lacks what was asked for (driver, device, feature).
+    Unavailable,
+    /// The driver reported a failure.
+    Driver,
+    /// The kernel itself reported a failure while it ran.
+    Kernel,
+    /// Compiled code is damaged or does not fit this machine.
+    BadCode,
+}
+
+/// A failed call of the CUDA driver.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CudaError {
+    /// The driver function.
+    pub call: &'static str,
+    /// Its status code.
+    pub code: i32,
+    /// The code's name, such as `CUDA_ERROR_OUT_OF_MEMORY`.
+    pub name: String,
+    /// The driver's own sentence about it.
+    pub text: String,
+}
+
+impl fmt::Display for CudaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} failed with {} (code {}): {}", self.call, self.name, self.code, self.text)
+    }
+}
+
+impl std::error::Error for CudaError {}
+
+/// Every failure of the runtime.
+#[derive(Clone, PartialEq, Debug)]
+#[expect(missing_docs, reason = "the fields are the values that the variant's sentence and its message name")]
+pub enum RuntimeError {
+    /// No usable CUDA driver on this machine.
+    NoCudaDriver { reason: String },
+    /// The driver is too old to have a function that is needed.
+    MissingDriverFunction { function: &'static str },
+    /// The driver refused a call.
+    Cuda(CudaError),
+    /// No device of that name.
+    UnknownDevice { name: String, available: Vec<String> },
+    /// The device cannot do what was asked.
+    Unsupported { device: String, needs: &'static str },
+    /// An operation for one kind of device was asked of another.
+    WrongDevice { what: &'static str, expected: String, found: String },
+    /// Memory could not be allocated.
+    OutOfMemory { device: String, requested_bytes: usize, free_bytes: Option<usize> },
+    /// More dimensions than an array can have.
+    TooManyDims { ndim: usize },
+    /// An extent is negative or above `i32::MAX`.
+    BadExtent { dim: usize, extent: i64 },
+    /// A type that cannot be an array's element.
+    BadElementType { dtype: Type },
+    /// The array would need more bytes than can be addressed.
+    TooLarge { shape: Vec<i32>, elem_bytes: usize },
+    /// The number of strides is not the number of extents.
+    StrideCount { ndim: usize, strides: usize },
+    /// The elements reach outside the memory.
+    OutsideAllocation { first_byte: i128, end_byte: i128, allocation_bytes: usize },
+    /// An address or a stride does not fit the element's alignment.
+    Misaligned { what: &'static str, value: i64, align: u32 },
+    /// An index is outside its dimension.
+    IndexOutOfRange { dim: usize, index: i64, extent: i32 },
+    /// A subscript has more entries than the array has dimensions.
+    TooManyIndices { indices: usize, ndim: usize },
+    /// A dimension that the array does not have.
+    NoSuchDim { dim: i64, ndim: usize },
+    /// A slice with step zero.
+    ZeroStep { dim: usize },
+    /// A slice made by negative steps cannot be represented.
+    BadStep { dim: usize, step: i64 },
+    /// The shapes have different element counts.
+    ReshapeCount { from: Vec<i32>, to: Vec<i64> },
+    /// More than one extent of a reshape is -1.
+    ReshapeUnknowns { to: Vec<i64> },
+    /// The operation needs contiguous elements.
+    NotContiguous { operation: &'static str, shape: Vec<i32>, strides: Vec<i64> },
+    /// The axes are not a permutation.
+    BadAxes { axes: Vec<i64>, ndim: usize },
+    /// The shapes do not fit together.
+    ShapeMismatch { operation: &'static str, left: Vec<i32>, right: Vec<i32> },
+    /// The layouts do not fit together.
+    StrideMismatch { operation: &'static str, left: Vec<i64>, right: Vec<i64> },
+    /// The element types do not fit together.
+    TypeMismatch { operation: &'static str, left: Type, right: Type },
+    /// A run of elements reaches past the end of an array.
+    RangeOutOfBounds { array: &'static str, offset: usize, count: usize, len: usize },
+    /// A byte string has the wrong length.
+    ByteCount { what: &'static str, expected: usize, found: usize },
+    /// A strided operation on a GPU needs kernels that nobody has registered.
+    NoStridedKernels { operation: &'static str, device: String },
+    /// The code has no function of that name.
+    NoSuchFunction { name: String },
+    /// An object file could not be loaded.
+    Load(LoadError),
+    /// The driver could not load a GPU module; `log` is its own explanation.
+    ModuleLoad { error: CudaError, log: String },
+    /// The parameter block has the wrong size.
+    ParamBytes { expected: usize, found: usize },
+    /// The block size is zero or above what the kernel or device can do.
+    BlockDim { block_dim: u32, max: u32 },
+    /// A kernel's assertion failed; `message` is what it says.
+    AssertionFailed { message: String },
+    /// The elapsed time of an event without timing was asked for.
+    NoTiming,
+    /// Worker threads could not be started.
+    Threads { count: usize, reason: String },
+}
+
+impl RuntimeError {
+    /// The class of the failure.
+    pub fn class(&self) -> ErrorClass {
+        use RuntimeError::*;
+        match self {
+            NoCudaDriver { .. }
+            | MissingDriverFunction { .. }
+            | Unsupported { .. }
+            | NoStridedKernels { .. }
+            | Threads { .. } => ErrorClass::Unavailable,
+            OutOfMemory { .. } => ErrorClass::OutOfMemory,
+            Cuda(_) => ErrorClass::Driver,
+            AssertionFailed { .. } => ErrorClass::Kernel,
+            Load(_) | ModuleLoad { .. } | NoSuchFunction { .. } => ErrorClass::BadCode,
+            IndexOutOfRange { .. }
+            | OutsideAllocation { .. }
+            | RangeOutOfBounds { .. }
+            | NoSuchDim { .. }
+            | TooManyIndices { .. } => ErrorClass::OutOfRange,
+            UnknownDevice { .. }
+            | WrongDevice { .. }
+            | TooManyDims { .. }
+            | BadExtent { .. }
+            | TooLarge { .. }
+            | BadElementType { .. }
+            | StrideCount { .. }
+            | Misaligned { .. }
+            | ZeroStep { .. }
+            | BadStep { .. }
+            | ReshapeCount { .. }
+            | ReshapeUnknowns { .. }
+            | NotContiguous { .. }
+            | BadAxes { .. }
+            | ShapeMismatch { .. }
+            | StrideMismatch { .. }
+            | TypeMismatch { .. }
+            | ByteCount { .. }
+            | ParamBytes { .. }
+            | BlockDim { .. }
+            | NoTiming => ErrorClass::InvalidArgument,
+        }
+    }
+}
+
+/// A shape as Python writes it: `(2, 3)`, `(4,)`.
+struct Tuple<'a, T>(&'a [T]);
+
+impl<T: fmt::Display> fmt::Display for Tuple<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        for (i, value) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str(", ")?;
+            }
+            value.fmt(f)?;
+        }
+        f.write_str(if self.0.len() == 1 { ",)" } else { ")" })
+    }
+}
+
+impl fmt::Display for RuntimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use RuntimeError::*;
+        match self {
+            NoCudaDriver { reason } => write!(f, "CUDA is not available: {reason}"),
+            MissingDriverFunction { function } => {
+                write!(f, "the CUDA driver has no {function}: a newer driver is needed")
+            }
+            Cuda(error) => error.fmt(f),
+            UnknownDevice { name, available } => {
+                write!(f, "no device is named '{name}'; available: {}", available.join(", "))
+            }
+            Unsupported { device, needs } => write!(f, "device '{device}' does not support {needs}"),
+            WrongDevice { what, expected, found } => {
+                write!(f, "{what} must be on device '{expected}' but is on '{found}'")
+            }
+            OutOfMemory { device, requested_bytes, free_bytes } => {
+                write!(f, "out of memory on '{device}': {requested_bytes} bytes asked for")?;
+                match free_bytes {
+                    Some(free) => write!(f, ", {free} bytes free"),
+                    None => Ok(()),
+                }
+            }
+            TooManyDims { ndim } => {
+                write!(f, "an array has at most {} dimensions, not {ndim}", inkle_ir::MAX_DIMS)
+            }
+            BadExtent { dim, extent } => {
+                write!(f, "extent {extent} of dimension {dim} is outside 0..={}", i32::MAX)
+            }
+            BadElementType { dtype } => write!(f, "{} cannot be an element type", dtype.python_name()),
+            TooLarge { shape, elem_bytes } => {
+                write!(f, "an array of shape {} with {elem_bytes}-byte elements is too large", Tuple(shape))
+            }
+            StrideCount { ndim, strides } => {
+                write!(f, "{ndim} dimensions need {ndim} strides, not {strides}")
+            }
+            OutsideAllocation { first_byte, end_byte, allocation_bytes } => write!(
+                f,
+                "elements take bytes {first_byte} to {end_byte} of memory that has {allocation_bytes} bytes"
+            ),
+            Misaligned { what, value, align } => {
+                write!(f, "{what} {value} is not a multiple of the element's alignment of {align} bytes")
+            }
+            IndexOutOfRange { dim, index, extent } => {
+                write!(f, "index {index} is out of range for dimension {dim} of extent {extent}")
+            }
+            TooManyIndices { indices, ndim } => {
+                write!(f, "{indices} indices for an array of {ndim} dimensions")
+            }
+            NoSuchDim { dim, ndim } => write!(f, "there is no dimension {dim}: the array has {ndim}"),
+            ZeroStep { dim } => write!(f, "the slice step of dimension {dim} is zero"),
+            BadStep { dim, step } => write!(f, "the slice step {step} of dimension {dim} is too large"),
+            ReshapeCount { from, to } => {
+                write!(f, "cannot reshape {} to {}: the element counts differ", Tuple(from), Tuple(to))
+            }
+            ReshapeUnknowns { to } => {
+                write!(f, "cannot reshape to {}: only one extent may be -1, none below", Tuple(to))
+            }
+            NotContiguous { operation, shape, strides } => write!(
+                f,
+                "{operation} needs a contiguous array; this one has shape {} and byte strides {}",
+                Tuple(shape),
+                Tuple(strides)
+            ),
+            BadAxes { axes, ndim } => {
+                write!(f, "axes {} are not a permutation of {ndim} dimensions", Tuple(axes))
+            }
+            ShapeMismatch { operation, left, right } => {
+                write!(f, "{operation} needs equal shapes, not {} and {}", Tuple(left), Tuple(right))
+            }
+            StrideMismatch { operation, left, right } => {
+                write!(f, "{operation} needs equal byte strides, not {} and {}", Tuple(left), Tuple(right))
+            }
+            TypeMismatch { operation, left, right } => write!(
+                f,
+                "{operation} cannot combine element types {} ({} bytes) and {} ({} bytes)",
+                left.python_name(),
+                left.size(),
+                right.python_name(),
+                right.size()
+            ),
+            RangeOutOfBounds { array, offset, count, len } => write!(
+                f,
+                "{count} elements from offset {offset} reach past the end of the {array} array of {len} elements"
+            ),
+            ByteCount { what, expected, found } => write!(f, "{what} takes {expected} bytes, not {found}"),
+            NoStridedKernels { operation, device } => {
+                write!(
+                    f,
+                    "{operation} of a non-contiguous array on '{device}' needs the compiler, which is absent"
+                )
+            }
+            NoSuchFunction { name } => write!(f, "the code has no function '{name}'"),
+            Load(error) => write!(f, "cannot load compiled code: {error}"),
+            ModuleLoad { error, log } if log.is_empty() => write!(f, "cannot load GPU code: {error}"),
+            ModuleLoad { error, log } => write!(f, "cannot load GPU code: {error}\n{log}"),
+            ParamBytes { expected, found } => {
+                write!(f, "the kernel's parameter block has {expected} bytes, not {found}")
+            }
+            BlockDim { block_dim, max } => write!(f, "block size {block_dim} is outside 1..={max}"),
+            AssertionFailed { message } => write!(f, "assertion failed in kernel: {message}"),
+            NoTiming => f.write_str("elapsed time needs events created with timing"),
+            Threads { count, reason } => write!(f, "cannot start {count} worker threads: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for RuntimeError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            RuntimeError::Load(error) => Some(error),
+            RuntimeError::Cuda(error) | RuntimeError::ModuleLoad { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<LoadError> for RuntimeError {
+    fn from(error: LoadError) -> Self {
+        RuntimeError::Load(error)
+    }
+}
+
+impl From<CudaError> for RuntimeError {
+    fn from(error: CudaError) -> Self {
+        RuntimeError::Cuda(error)
+    }
+}

@@ -1,0 +1,124 @@
+//! The worker threads that share large CPU launches and copies with the thread that asks for them.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::error::RuntimeError;
+
+/// Zero until the number is first needed.
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+static POOL: Mutex<Option<Arc<ThreadPool>>> = Mutex::new(None);
+
+/// The most threads that can be asked for.
+pub const MAX_CPU_THREADS: usize = 4096;
+
+/// How many threads a CPU launch may use, the caller's included: what was set, else the environment variable
+/// `INKLE_CPU_THREADS`, else one per core this process may run on.
+pub fn cpu_threads() -> usize {
+    match THREADS.load(Ordering::Relaxed) {
+        0 => {
+            let asked = std::env::var("INKLE_CPU_THREADS").ok().and_then(|text| text.trim().parse().ok());
+            let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+            let count = asked.filter(|&n| n > 0).unwrap_or_else(cores).min(MAX_CPU_THREADS);
+            // Another thread may have set a number meanwhile; that one stays.
+            match THREADS.compare_exchange(0, count, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => count,
+                Err(set) => set,
+            }
+        }
+        count => count,
+    }
+}
+
+/// Sets how many threads later CPU launches may use, the caller's included. Results do not depend on it.
+///
+/// # Errors
+/// [`RuntimeError::Threads`] for zero, for more than [`MAX_CPU_THREADS`], or if the system refuses to start them.
+pub fn set_cpu_threads(count: usize) -> Result<(), RuntimeError> {
+    if count == 0 || count > MAX_CPU_THREADS {
+        return Err(RuntimeError::Threads {
+            count,
+            reason: format!("the count must be 1 to {MAX_CPU_THREADS}"),
+        });
+    }
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    *pool = if count > 1 { Some(build(count)?) } else { None };
+    THREADS.store(count, Ordering::Relaxed);
+    Ok(())
+}
+
+fn build(count: usize) -> Result<Arc<ThreadPool>, RuntimeError> {
+    ThreadPoolBuilder::new()
+        .num_threads(count - 1)
+        .thread_name(|i| format!("inkle-cpu-{i}"))
+        .build()
+        .map(Arc::new)
+        .map_err(|error| RuntimeError::Threads { count, reason: error.to_string() })
+}
+
+fn pool() -> Result<Option<Arc<ThreadPool>>, RuntimeError> {
+    let count = cpu_threads();
+    if count <= 1 {
+        return Ok(None);
+    }
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    if pool.is_none() {
+        *pool = Some(build(count)?);
+    }
+    Ok(pool.clone())
+}
+
+/// Calls `work` once for each of `0..chunks`, on this thread and the workers; returns when all are done.
+/// Which thread does which chunk is not defined.
+pub(crate) fn parallel(chunks: usize, work: &(dyn Fn(usize) + Sync)) -> Result<(), RuntimeError> {
+    let pool = if chunks > 1 { pool()? } else { None };
+    let Some(pool) = pool else {
+        (0..chunks).for_each(work);
+        return Ok(());
+    };
+    let next = AtomicUsize::new(0);
+    let drain = || {
+        loop {
+            let chunk = next.fetch_add(1, Ordering::Relaxed);
+            if chunk >= chunks {
+                return;
+            }
+            work(chunk);
+        }
+    };
+    pool.in_place_scope(|scope| {
+        for _ in 0..pool.current_num_threads().min(chunks - 1) {
+            scope.spawn(|_| drain());
+        }
+        drain();
+    });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_chunk_is_done_once() {
+        for chunks in [0, 1, 2, 3, 100, 10_000] {
+            let counts: Vec<AtomicUsize> = (0..chunks).map(|_| AtomicUsize::new(0)).collect();
+            parallel(chunks, &|i| {
+                counts[i].fetch_add(1, Ordering::Relaxed);
+            })
+            .unwrap();
+            assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) == 1), "{chunks} chunks");
+        }
+    }
+
+    #[test]
+    fn impossible_counts_are_refused() {
+        for count in [0, MAX_CPU_THREADS + 1] {
+            assert!(
+                matches!(set_cpu_threads(count), Err(RuntimeError::Threads { count: c, .. }) if c == count)
+            );
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! Memory: who owns it, where it lies, and when it may be given back.
+//!
+//! GPU memory comes from the device's stream-ordered pool. It is given back on the stream it was allocated
+//! on, after every other stream that was said to use it ([`Allocation::record_use`]); the host never waits.
+//! Host memory that a stream may still read or write is kept until that stream has passed.
+
+use std::alloc::{self, Layout};
+use std::any::Any;
+use std::fmt;
+use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use smallvec::SmallVec;
+
+use crate::cuda::sys;
+use crate::device::Device;
+use crate::error::RuntimeError;
+use crate::stream::{Event, Stream};
+
+/// Alignment of CPU allocations, bytes: a cache line, and the widest vector.
+pub const HOST_ALIGN: usize = 64;
+
+/// What kind of memory it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MemoryKind {
+    /// Ordinary memory of the CPU.
+    Host,
+    /// Page-locked memory of the CPU, which GPUs copy from and to without the host waiting.
+    Pinned,
+    /// Memory of a GPU.
+    Device,
+    /// Memory that someone else owns.
+    Foreign,
+}
+
+/// What keeps foreign memory alive: dropped when nobody uses the memory any more.
+pub type KeepAlive = Box<dyn Any + Send + Sync>;
+
+/// A piece of memory with one owner, shared by the arrays that look at it.
+pub struct Allocation {
+    address: u64,
+    bytes: usize,
+    device: Device,
+    owner: Owner,
+    /// Streams other than the owner's that have used the memory.
+    uses: Mutex<SmallVec<[Stream; 1]>>,
+}
+
+enum Owner {
+    /// Nothing was allocated.
+    Empty,
+    Host {
+        layout: Layout,
+    },
+    Pinned,
+    /// From the pool, on a stream.
+    Pool {
+        stream: Stream,
+    },
+    /// From the device, outside the pool.
+    Device,
+    Foreign(KeepAlive),
+}
+
+impl fmt::Debug for Allocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Allocation({}, {:#x}, {} bytes, {:?})", self.device, self.address, self.bytes, self.kind())
+    }
+}
+
+impl Allocation {
+    /// Memory of `device`, uninitialised on a GPU, zero on the CPU. On a GPU it is ordered on the device's
+    /// current stream.
+    ///
+    /// # Errors
+    /// [`RuntimeError::OutOfMemory`]; the driver's for a GPU.
+    pub fn new(device: Device, bytes: usize) -> Result<Arc<Allocation>, RuntimeError> {
+        if device.is_cuda() {
+            return Allocation::on_stream(&device.stream()?, bytes);
+        }
+        if bytes == 0 {
+            return Ok(Allocation::make(device, 0, 0, Owner::Empty));
+        }
+        let too_much = || RuntimeError::OutOfMemory {
+            device: device.to_string(),
+            requested_bytes: bytes,
+            free_bytes: device.free_memory().ok(),
+        };
+        let layout = Layout::from_size_align(bytes, HOST_ALIGN).map_err(|_| too_much())?;
+        // Zeroed even where the caller does not need it: reading uninitialised memory must not be possible
+        // from safe code, and large blocks come zeroed from the system anyway.
+        // SAFETY: the layout's size is positive.
+        let memory = unsafe { alloc::alloc_zeroed(layout) };
+        if memory.is_null() {
+            return Err(too_much());
+        }
+        Ok(Allocation::make(device, memory.expose_provenance() as u64, bytes, Owner::Host { layout }))
+    }
+
+    /// Memory of the stream's GPU, uninitialised, usable by work queued on the stream from now on.
+    ///
+    /// # Errors
+    /// [`RuntimeError::OutOfMemory`]; else the driver's.
+    pub fn on_stream(stream: &Stream, bytes: usize) -> Result<Arc<Allocation>, RuntimeError> {
+        let device = stream.device();
+        if bytes == 0 {
+            return Ok(Allocation::make(device, 0, 0, Owner::Empty));
+        }
+        collect_retired();
+        let pooled = device.is_mempool_enabled();
+        let current = device.enter()?;
+        let mut address = 0;
+        // SAFETY: `address` is a valid place; the stream is alive and its context current.
+        let allocated = unsafe {
+            if pooled {
+                current.driver.mem_alloc_async(&mut address, bytes, stream.raw())
+            } else {
+                current.driver.mem_alloc(&mut address, bytes)
+            }
+        };
+        match allocated {
+            Ok(()) => {
+                let owner = if pooled { Owner::Pool { stream: stream.clone() } } else { Owner::Device };
+                Ok(Allocation::make(device, address, bytes, owner))
+            }
+            Err(failure) if failure.is(sys::CUDA_ERROR_OUT_OF_MEMORY) => Err(RuntimeError::OutOfMemory {
+                device: device.to_string(),
+                requested_bytes: bytes,
+                free_bytes: device.free_memory().ok(),
+            }),
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    /// Page-locked memory of the CPU, zero, usable with every GPU.
+    ///
+    /// # Errors
+    /// [`RuntimeError::NoCudaDriver`] without a driver; [`RuntimeError::OutOfMemory`]; else the driver's.
+    pub fn pinned(bytes: usize) -> Result<Arc<Allocation>, RuntimeError> {
+        let cpu = Device::cpu();
+        if bytes == 0 {
+            return Ok(Allocation::make(cpu, 0, 0, Owner::Empty));
+        }
+        collect_retired();
+        let current = Device::cuda(0)?.enter()?;
+        let mut address = ptr::null_mut();
+        // SAFETY: `address` is a valid place; a context is current.
+        match unsafe { current.driver.mem_host_alloc(&mut address, bytes, sys::MEMHOSTALLOC_PORTABLE) } {
+            Ok(()) => {
+                // SAFETY: the driver gave `bytes` writable bytes at `address`.
+                unsafe { ptr::write_bytes(address.cast::<u8>(), 0, bytes) };
+                Ok(Allocation::make(cpu, address.expose_provenance() as u64, bytes, Owner::Pinned))
+            }
+            Err(failure) if failure.is(sys::CUDA_ERROR_OUT_OF_MEMORY) => Err(RuntimeError::OutOfMemory {
+                device: "pinned host memory".into(),
+                requested_bytes: bytes,
+                free_bytes: None,
+            }),
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    /// Memory that someone else owns; `keep_alive` is dropped when it is no longer used.
+    ///
+    /// # Safety
+    /// `bytes` bytes at `address` are memory of `device` that may be read and written until `keep_alive` is
+    /// dropped, and whoever else uses them orders their accesses with the ones made through the result.
+    pub unsafe fn foreign(
+        device: Device,
+        address: u64,
+        bytes: usize,
+        keep_alive: KeepAlive,
+    ) -> Arc<Allocation> {
+        Allocation::make(device, address, bytes, Owner::Foreign(keep_alive))
+    }
+
+    fn make(device: Device, address: u64, bytes: usize, owner: Owner) -> Arc<Allocation> {
+        Arc::new(Allocation { address, bytes, device, owner, uses: Mutex::default() })
+    }
+
+    /// The address of the first byte; zero when there are none.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// The size, bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Where it lies. Pinned memory lies on the CPU.
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// What kind it is.
+    pub fn kind(&self) -> MemoryKind {
+        match self.owner {
+            Owner::Empty if self.device.is_cpu() => MemoryKind::Host,
+            Owner::Host { .. } => MemoryKind::Host,
+            Owner::Pinned => MemoryKind::Pinned,
+            Owner::Empty | Owner::Pool { .. } | Owner::Device => MemoryKind::Device,
+            Owner::Foreign(_) => MemoryKind::Foreign,
+        }
+    }
+
+    /// Notes that work queued on `stream` uses the memory, so that it is not given back before that work is
+    /// done. Not needed for the stream the memory was allocated on.
+    #[inline]
+    pub fn record_use(&self, stream: &Stream) {
+        if let Owner::Pool { stream: home } = &self.owner
+            && home == stream
+        {
+            return;
+        }
+        if matches!(self.owner, Owner::Empty) {
+            return;
+        }
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        if !uses.contains(stream) {
+            uses.push(stream.clone());
+        }
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        let uses = std::mem::take(self.uses.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let owner = std::mem::replace(&mut self.owner, Owner::Empty);
+        let memory = Retired { address: self.address, device: self.device, owner, waits: SmallVec::new() };
+        // Outside the device's pool, and with no stream involved, nothing has to wait.
+        match &memory.owner {
+            Owner::Empty => {}
+            // A stream that records a graph must record neither the waits nor the free.
+            Owner::Pool { stream } if stream.is_capturing() != Ok(true) => {
+                for other in &uses {
+                    // If the driver refuses, it is shutting down and the memory goes with it.
+                    let _ = stream.wait_stream(other);
+                }
+                memory.free();
+            }
+            _ => {
+                let waits = uses.iter().filter_map(|stream| stream.record_event().ok()).collect();
+                retire_or_free(Retired { waits, ..memory });
+            }
+        }
+    }
+}
+
+/// Memory that is no longer used by the program, but perhaps still by a stream.
+struct Retired {
+    address: u64,
+    device: Device,
+    owner: Owner,
+    waits: SmallVec<[Event; 1]>,
+}
+
+static RETIRED: Mutex<Vec<Retired>> = Mutex::new(Vec::new());
+
+fn retire(memory: Retired) {
+    RETIRED.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
+}
+
+fn retire_or_free(memory: Retired) {
+    if memory.is_idle() { memory.free() } else { retire(memory) }
+}
+
+/// Gives back the retired memory that no stream uses any more. Called before each GPU allocation; a program
+/// that allocates nothing more may call it itself.
+pub fn collect_retired() {
+    let idle: Vec<Retired> = {
+        let mut retired = RETIRED.lock().unwrap_or_else(PoisonError::into_inner);
+        if retired.is_empty() {
+            return;
+        }
+        retired.extract_if(.., |memory| memory.is_idle()).collect()
+    };
+    // Freed outside the lock: dropping foreign memory runs code of others, which may drop arrays of ours.
+    idle.into_iter().for_each(Retired::free);
+}
+
+impl Retired {
+    fn is_idle(&self) -> bool {
+        let capturing = match &self.owner {
+            Owner::Pool { stream } => stream.is_capturing() == Ok(true),
+            _ => false,
+        };
+        // An event that cannot be asked belongs to a driver that is gone, and so does the work.
+        !capturing && self.waits.iter().all(|event| event.is_complete().unwrap_or(true))
+    }
+
+    fn free(self) {
+        match self.owner {
+            Owner::Empty => {}
+            Owner::Host { layout } => {
+                let memory = ptr::with_exposed_provenance_mut::<u8>(self.address as usize);
+                // SAFETY: `Allocation::new` allocated it with this layout, and it is freed once: the owner
+                // was taken out of the allocation.
+                unsafe { alloc::dealloc(memory, layout) };
+            }
+            Owner::Pinned => {
+                if let Ok(current) = Device::cuda(0).and_then(Device::enter) {
+                    let memory = ptr::with_exposed_provenance_mut(self.address as usize);
+                    // SAFETY: `Allocation::pinned` had it from the driver; it is freed once.
+                    let _ = unsafe { current.driver.mem_free_host(memory) };
+                }
+            }
+            Owner::Pool { stream } => {
+                if let Ok(current) = self.device.enter() {
+                    // SAFETY: it was allocated from the pool on this stream, which now waits for every other
+                    // stream that was recorded to use it; it is freed once.
+                    let _ = unsafe { current.driver.mem_free_async(self.address, stream.raw()) };
+                }
+            }
+            Owner::Device => {
+                if let Ok(current) = self.device.enter() {
+                    // SAFETY: it was allocated by the driver and is freed once.
+                    let _ = unsafe { current.driver.mem_free(self.address) };
+                }
+            }
+            Owner::Foreign(keep_alive) => drop(keep_alive),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn host_memory_is_aligned_and_zero() {
+        for bytes in [1, 63, 64, 4096, 100_000] {
+            let memory = Allocation::new(Device::cpu(), bytes).unwrap();
+            assert!(memory.address().is_multiple_of(HOST_ALIGN as u64));
+            assert_eq!((memory.bytes(), memory.kind()), (bytes, MemoryKind::Host));
+            let start = ptr::with_exposed_provenance::<u8>(memory.address() as usize);
+            // SAFETY: the allocation has `bytes` initialised bytes and is alive.
+            let contents = unsafe { std::slice::from_raw_parts(start, bytes) };
+            assert!(contents.iter().all(|&b| b == 0));
+        }
+    }
+
+    #[test]
+    fn nothing_is_allocated_for_nothing() {
+        let memory = Allocation::new(Device::cpu(), 0).unwrap();
+        assert_eq!((memory.address(), memory.bytes()), (0, 0));
+    }
+
+    #[test]
+    fn too_much_is_an_error() {
+        for bytes in [usize::MAX, isize::MAX as usize - 64] {
+            let error = Allocation::new(Device::cpu(), bytes).unwrap_err();
+            assert!(
+                matches!(error, RuntimeError::OutOfMemory { requested_bytes, .. } if requested_bytes == bytes)
+            );
+        }
+    }
+
+    #[test]
+    fn foreign_memory_is_let_go_once() {
+        static DROPS: AtomicUsize = AtomicUsize::new(0);
+        struct Owner(#[expect(dead_code, reason = "held to be dropped")] Vec<u8>);
+        impl Drop for Owner {
+            fn drop(&mut self) {
+                DROPS.fetch_add(1, Ordering::SeqCst);
+            }
+        }
+        let buffer = vec![1u8; 32];
+        let address = buffer.as_ptr().expose_provenance() as u64;
+        // SAFETY: the vector's heap memory lives as long as the keep-alive that holds it.
+        let memory = unsafe { Allocation::foreign(Device::cpu(), address, 32, Box::new(Owner(buffer))) };
+        let copy = memory.clone();
+        drop(memory);
+        assert_eq!(DROPS.load(Ordering::SeqCst), 0);
+        assert_eq!(copy.kind(), MemoryKind::Foreign);
+        drop(copy);
+        assert_eq!(DROPS.load(Ordering::SeqCst), 1);
+    }
+}
