@@ -152,8 +152,8 @@ def determinant(a: mat[3, 3, F]) -> F:
 @builtin("Vector Math")
 def determinant(a: mat[4, 4, F]) -> F:
     """The determinant."""
-    top = _pair_minors(a, 0, 1)
-    bottom = _pair_minors(a, 2, 3)
+    top = _top_minors(a)
+    bottom = _bottom_minors(a)
     return (
         top[0] * bottom[5]
         - top[1] * bottom[4]
@@ -165,15 +165,28 @@ def determinant(a: mat[4, 4, F]) -> F:
 
 
 @internal
-def _pair_minors(a: mat[4, 4, F], p: int32, q: int32) -> vec[6, F]:
-    # The 2 x 2 minors of rows p and q over the column pairs 01, 02, 03, 12, 13, 23.
+def _top_minors(a: mat[4, 4, F]) -> vec[6, F]:
+    # The 2 x 2 minors of the first two rows over the column pairs 01, 02, 03, 12, 13, 23.
     return vec[6, F](
-        a[p, 0] * a[q, 1] - a[p, 1] * a[q, 0],
-        a[p, 0] * a[q, 2] - a[p, 2] * a[q, 0],
-        a[p, 0] * a[q, 3] - a[p, 3] * a[q, 0],
-        a[p, 1] * a[q, 2] - a[p, 2] * a[q, 1],
-        a[p, 1] * a[q, 3] - a[p, 3] * a[q, 1],
-        a[p, 2] * a[q, 3] - a[p, 3] * a[q, 2],
+        a[0, 0] * a[1, 1] - a[0, 1] * a[1, 0],
+        a[0, 0] * a[1, 2] - a[0, 2] * a[1, 0],
+        a[0, 0] * a[1, 3] - a[0, 3] * a[1, 0],
+        a[0, 1] * a[1, 2] - a[0, 2] * a[1, 1],
+        a[0, 1] * a[1, 3] - a[0, 3] * a[1, 1],
+        a[0, 2] * a[1, 3] - a[0, 3] * a[1, 2],
+    )
+
+
+@internal
+def _bottom_minors(a: mat[4, 4, F]) -> vec[6, F]:
+    # The 2 x 2 minors of the last two rows over the column pairs 01, 02, 03, 12, 13, 23.
+    return vec[6, F](
+        a[2, 0] * a[3, 1] - a[2, 1] * a[3, 0],
+        a[2, 0] * a[3, 2] - a[2, 2] * a[3, 0],
+        a[2, 0] * a[3, 3] - a[2, 3] * a[3, 0],
+        a[2, 1] * a[3, 2] - a[2, 2] * a[3, 1],
+        a[2, 1] * a[3, 3] - a[2, 3] * a[3, 1],
+        a[2, 2] * a[3, 3] - a[2, 3] * a[3, 2],
     )
 
 
@@ -209,8 +222,8 @@ def inverse(a: mat[3, 3, F]) -> mat[3, 3, F]:
 @builtin("Vector Math")
 def inverse(a: mat[4, 4, F]) -> mat[4, 4, F]:
     """The inverse; a matrix of determinant zero gives zero."""
-    s = _pair_minors(a, 0, 1)
-    c = _pair_minors(a, 2, 3)
+    s = _top_minors(a)
+    c = _bottom_minors(a)
     det = s[0] * c[5] - s[1] * c[4] + s[2] * c[3] + s[3] * c[2] - s[4] * c[1] + s[5] * c[0]
     if det == F(0.0):
         return mat[4, 4, F]()

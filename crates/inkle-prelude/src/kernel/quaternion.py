@@ -193,51 +193,45 @@ def _quat_about(i: int32, angle: F) -> quat[F]:
 
 @builtin("Quaternion Math")
 def quat_from_euler(e: vec[3, F], i: int32, j: int32, k: int32) -> quat[F]:
-    """The rotation by `e[0]` about axis `i`, then `e[1]` about axis `j`, then `e[2]` about axis `k`.
+    """The rotation by `e[i]` about axis `i`, then `e[j]` about axis `j`, then `e[k]` about axis `k`.
 
-    Axes are 0, 1, 2 for x, y, z and stay fixed; neighbours in the sequence differ. Angles are in radians.
+    `i`, `j`, `k` are 0, 1, 2, for x, y, z, in any order; axes stay fixed. Angles are in radians.
     """
-    return _quat_mul(_quat_about(k, e[2]), _quat_mul(_quat_about(j, e[1]), _quat_about(i, e[0])))
+    return _quat_mul(_quat_about(k, e[k]), _quat_mul(_quat_about(j, e[j]), _quat_about(i, e[i])))
 
 
 @builtin("Quaternion Math")
 def quat_to_euler(q: quat[F], i: int32, j: int32, k: int32) -> vec[3, F]:
-    """The angles, in radians, about the fixed axes `i`, `j`, `k` that `quat_from_euler` makes `q` of.
+    """The angles, in radians, that `quat_from_euler` makes `q` of: component `i` is the angle about axis `i`.
 
-    When only the sum or difference of the first and third angle is determined, the first is zero.
+    `i`, `j`, `k` are 0, 1, 2, for x, y, z, in any order. The angle about `j` is from -pi/2 to pi/2, the others
+    are not limited to one turn. Where only their sum or difference is determined, the angle about `i` is zero.
     """
-    # Bernardes and Viollet (2022): a sequence of three different axes is brought to the form i, j, i by a
-    # quarter turn, where the half-angle sums appear as two plane angles.
-    three = i != k
-    last = where(three, k, int32(3) - i - j)
-    odd = (i - j) * (j - last) * (last - i) < int32(0)
+    # Bernardes and Viollet (2022): after a quarter turn about j, the sum and the difference of the outer angles
+    # appear as two plane angles.
+    odd = (i - j) * (j - k) * (k - i) < int32(0)
     side = where(odd, F(-1.0), F(1.0))
-    a = q[3]
-    b = q[i]
-    c = q[j]
-    d = q[last] * side
-    if three:
-        a = q[3] - q[j]
-        b = q[i] + q[last] * side
-        c = q[j] + q[3]
-        d = q[last] * side - q[i]
+    a = q[3] - q[j]
+    b = q[i] + q[k] * side
+    c = q[j] + q[3]
+    d = q[k] * side - q[i]
     middle = F(2.0) * atan2(sqrt(c * c + d * d), sqrt(a * a + b * b))
-    sum = atan2(b, a)
-    difference = atan2(d, c)
+    half_sum = atan2(b, a)
+    half_difference = atan2(d, c)
     tolerance = F(1e-6)
-    first = F(0.0)
-    third = F(0.0)
+    first = half_sum - half_difference
+    third = half_sum + half_difference
     if abs(middle) < tolerance:
-        third = F(2.0) * sum
+        first = F(0.0)
+        third = F(2.0) * half_sum
     elif abs(middle - F(3.141592653589793)) < tolerance:
-        third = F(2.0) * difference
-    else:
-        first = sum - difference
-        third = sum + difference
-    if three:
-        third = third * side
-        middle = middle - F(1.5707963267948966)
-    return vec[3, F](first, middle, third)
+        first = F(0.0)
+        third = F(2.0) * half_difference
+    r = vec[3, F]()
+    r[i] = first
+    r[j] = middle - F(1.5707963267948966)
+    r[k] = third * side
+    return r
 
 
 @builtin("Quaternion Math")

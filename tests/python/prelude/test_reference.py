@@ -1,0 +1,301 @@
+"""The library's sources against numpy, run by CPython (see kernel_language.py)."""
+
+import kernel_language as kernel
+import numpy as np
+import pytest
+import reference_cases as cases
+
+LIBRARY = kernel.Library()
+call = LIBRARY.call
+
+# Relative to the largest component, in units of the type's rounding error.
+TOLERANCE_ULPS = 60
+
+
+def _argument(kind, value, elem):
+    if kind == "scalar":
+        return elem(value)
+    if kind == "int32":
+        return np.int32(value)
+    if kind == "mat":
+        return kernel.mat(value, elem)
+    return getattr(kernel, kind)(*value, elem=elem)
+
+
+def _float64(x):
+    if isinstance(x, tuple):
+        return tuple(map(_float64, x))
+    return x.numpy().astype(float) if isinstance(x, kernel.Composite) else np.asarray(x, float)
+
+
+def _close(got, expected, elem, what):
+    if isinstance(expected, tuple):
+        assert len(got) == len(expected)
+        for g, e in zip(got, expected):
+            _close(g, e, elem, what)
+        return
+    got, expected = np.asarray(got, float), np.asarray(expected, float)
+    assert got.shape == expected.shape, what
+    bound = TOLERANCE_ULPS * np.finfo(elem).eps * max(1.0, np.abs(expected).max())
+    np.testing.assert_allclose(got, expected, rtol=0, atol=bound, err_msg=what)
+
+
+@pytest.mark.parametrize("elem", [np.float32, np.float64])
+@pytest.mark.parametrize("name", cases.CASES)
+def test_against_numpy(name, elem):
+    rng = np.random.default_rng(len(name))
+    for makers, reference in cases.CASES[name]:
+        for _ in range(20):
+            args = [_argument(*make(rng), elem) for make in makers]
+            # From the rounded arguments: the reference must not be charged with their rounding.
+            values = [a if isinstance(a, np.int32) else _float64(a) for a in args]
+            got = _float64(call(name, *args))
+            got = cases.CANONICAL.get(name, lambda g, _: g)(got, values)
+            _close(got, reference(*values), elem, name)
+
+
+def test_integers():
+    rng = np.random.default_rng(0)
+    for elem in (np.int32, np.int64, np.uint32):
+        a, b = (rng.integers(1, 9, 3).astype(elem) for _ in range(2))
+        va, vb = (kernel.vec(*x, elem=elem) for x in (a, b))
+        assert call("dot", va, vb) == a @ b
+        assert call("length_sq", va) == a @ a
+        assert (call("cw_div", va, vb).numpy() == a // b).all()
+        assert (call("outer", va, vb).numpy() == np.outer(a, b)).all()
+        assert call("argmax", va) == a.argmax() and call("max", va) == a.max()
+        assert call("clamp", elem(7), elem(1), elem(5)) == 5
+        assert call("sign", elem(0)) == 1 and call("step", elem(3)) == 0 and call("nonzero", elem(3)) == 1
+    assert call("sign", np.int32(-3)) == -1 and call("step", np.int32(-3)) == 1
+
+
+def test_scalars_at_the_edges():
+    nan, inf = np.float32(np.nan), np.float32(np.inf)
+    zero, one = np.float32(0), np.float32(1)
+    assert call("clamp", nan, zero, one) == 0
+    assert call("sign", nan) == 1 and call("step", nan) == 0 and call("nonzero", nan) == 1
+    assert np.isnan(call("frac", inf))
+    assert call("smoothstep", one, one, one) == 0
+    for elem in (np.float16, np.float32, np.float64):
+        assert np.signbit(call("copysign", elem(2), elem(-0.0)))
+        assert not np.signbit(call("copysign", elem(-2), elem(0.0)))
+        assert np.signbit(call("copysign", elem(2), np.copysign(elem(np.nan), elem(-1))))
+
+
+def test_zero_has_no_direction():
+    assert (call("normalize", kernel.vec(0, 0, 0)).numpy() == 0).all()
+    assert (call("normalize", kernel.quat(0, 0, 0, 0)).numpy() == [0, 0, 0, 1]).all()
+    axis, angle = call("quat_to_axis_angle", kernel.quat(0, 0, 0, -1))
+    assert (axis.numpy() == 0).all() and angle == 0
+
+
+def test_nan_and_infinity_are_found_anywhere():
+    for make in (lambda x: kernel.vec(*x), lambda x: kernel.quat(*x), lambda x: kernel.mat(np.reshape(x, (2, 2)))):
+        for i in range(4):
+            for value, nan, inf in ((np.nan, True, False), (-np.inf, False, True)):
+                x = [1.0] * 4
+                x[i] = value
+                assert call("isnan", make(x)) == nan
+                assert call("isinf", make(x)) == inf
+                assert not call("isfinite", make(x))
+
+
+def test_extremes_skip_nan():
+    v = kernel.vec(np.nan, 3, 1, 3)
+    assert call("min", v) == 1 and call("max", v) == 3
+    assert call("argmin", v) == 2 and call("argmax", v) == 1
+
+
+def test_singular_matrices_have_inverse_zero():
+    for n in (2, 3, 4):
+        assert (call("inverse", kernel.mat(np.ones((n, n)))).numpy() == 0).all()
+
+
+def test_equality():
+    for a, b, helper in (
+        (kernel.vec(1, 2, 3), kernel.vec(1, 2, 4), "_vec_eq"),
+        (kernel.mat([[1, 2], [3, 4]]), kernel.mat([[1, 2], [3, 5]]), "_mat_eq"),
+        (kernel.quat(1, 2, 3, 4), kernel.quat(1, 2, 3, 5), "_quat_eq"),
+        (kernel.transform(*range(7)), kernel.transform(*range(6), 9), "_transform_eq"),
+    ):
+        assert call(helper, a, a) and not call(helper, a, b)
+    nan = kernel.vec(1, np.nan)
+    assert not call("_vec_eq", nan, nan)
+
+
+def test_slerp_goes_the_shorter_way_from_its_first_argument():
+    a, b = kernel.quat(0, 0, 0, 1), kernel.quat(0, 0, -np.sin(0.5), -np.cos(0.5))
+    start = call("quat_slerp", a, b, np.float32(0)).numpy()
+    half = call("quat_slerp", a, b, np.float32(0.5)).numpy()
+    np.testing.assert_allclose(start, [0, 0, 0, 1], atol=1e-6)
+    np.testing.assert_allclose(half, [0, 0, np.sin(0.25), np.cos(0.25)], atol=1e-6)
+
+
+def test_rotation_matrices_with_each_component_largest():
+    for largest in range(4):
+        q = np.full(4, 0.2)
+        q[largest] = 1
+        q /= np.linalg.norm(q)
+        got = call("quat_from_matrix", kernel.mat(cases.to_matrix(q), np.float64)).numpy()
+        np.testing.assert_allclose(cases.align(got, q), q, atol=1e-14)
+
+
+def test_euler_angles_at_the_poles():
+    for i, j, k in cases.AXES:
+        for quarter in (np.pi / 2, -np.pi / 2):
+            e = np.zeros(3)
+            e[j], e[k] = quarter, 0.7
+            q = cases.euler(e, i, j, k)
+            got = call("quat_to_euler", kernel.quat(*q, elem=np.float64), np.int32(i), np.int32(j), np.int32(k)).numpy()
+            assert got[i] == 0
+            np.testing.assert_allclose(cases.align(cases.euler(got, i, j, k), q), q, atol=1e-6)
+
+
+def test_functions_that_store():
+    t = kernel.Ref(kernel.transform(1, 2, 3, 0, 0, 0, 1))
+    assert call("transform_set_translation", t, kernel.vec(4, 5, 6)) is None
+    assert call("transform_set_rotation", t, kernel.quat(1, 0, 0, 0)) is None
+    assert (t.value.numpy() == [4, 5, 6, 1, 0, 0, 0]).all()
+    axis, angle = kernel.Ref(kernel.vec(0, 0, 0)), kernel.Ref(np.float32(0))
+    q = kernel.quat(0, 0, np.sin(0.5), np.cos(0.5))
+    call("quat_to_axis_angle", q, axis, angle)
+    np.testing.assert_allclose([*axis.value.numpy(), angle.value], [0, 0, 1, 1], atol=1e-6)
+
+
+def test_lower_bound():
+    values = np.sort(np.random.default_rng(0).integers(0, 20, 16)).astype(np.float32)
+    for x in np.arange(-1, 22, dtype=np.float32):
+        expected = min(np.searchsorted(values, x), len(values) - 1)
+        assert call("lower_bound", kernel.array(values), x) == expected
+    assert call("lower_bound", kernel.array(values), np.int32(4), np.int32(8), np.float32(100)) == 7
+
+
+# Random numbers
+
+
+def _pcg(x):
+    s = (x * 747796405 + 2891336453) % 2**32
+    w = ((s >> ((s >> 28) + 4)) ^ s) * 277803737 % 2**32
+    return w >> 22 ^ w
+
+
+def test_the_state_is_hashed_once_per_number():
+    for seed, offset in ((0, 0), (42, 7), (-1, 3)):
+        expected = _pcg((seed + _pcg(offset)) % 2**32)
+        state = kernel.Ref(call("rand_init", np.int32(seed), np.int32(offset)))
+        assert state.value == expected
+        assert call("rand_init", np.int32(seed)) == _pcg(seed % 2**32)
+        low, high = np.int32(-5), np.int32(17)
+        expected = _pcg(expected)
+        assert int(call("randi", state)) % 2**32 == expected
+        expected = _pcg(expected)
+        assert call("randi", state, low, high) == expected % 22 - 5
+        expected = _pcg(expected)
+        assert call("randu", state) == expected
+        expected = _pcg(expected)
+        assert call("randu", state, np.uint32(3), np.uint32(11)) == expected % 8 + 3
+        expected = _pcg(expected)
+        assert call("randf", state) == (expected >> 8) * 2.0**-24
+        expected = _pcg(expected)
+        assert (
+            call("randf", state, np.float32(-2), np.float32(5))
+            == np.float32(7) * np.float32((expected >> 8) * 2.0**-24) - 2
+        )
+
+
+def _draw(name, count, *args):
+    state = kernel.Ref(call("rand_init", np.int32(1)))
+    return np.array([_float64(call(name, state, *args)) for _ in range(count)])
+
+
+def _mean_is(x, expected, variance):
+    """Within five standard errors: fails once in two million right samples, and seeds are fixed."""
+    np.testing.assert_array_less(np.abs(x.mean(0) - expected), 5 * np.sqrt(variance / len(x)))
+
+
+def test_normal_numbers():
+    x = _draw("randn", 3000)
+    _mean_is(x, 0, 1)
+    _mean_is(x**2, 1, 2)
+    _mean_is(x**4, 3, 96)
+
+
+@pytest.mark.parametrize("lam", [0.3, 4.0, 12.0, 150.0])
+def test_poisson_numbers(lam):
+    x = _draw("poisson", 1500, np.float32(lam))
+    assert (x == np.round(x)).all()
+    _mean_is(x, lam, lam)
+    _mean_is((x - lam) ** 2, lam, lam + 2 * lam**2)
+
+
+def test_poisson_of_mean_zero_draws_nothing():
+    state = kernel.Ref(np.uint32(9))
+    assert call("poisson", state, np.float32(0)) == 0 and state.value == 9
+
+
+def test_log_factorial():
+    for n in (0, 1, 5, 7, 8, 30, 1000):
+        expected = np.log(np.arange(1, n + 1, dtype=float)).sum()
+        assert abs(call("_log_factorial", np.float64(n)) - expected) < 1e-8 * max(1, expected)
+
+
+@pytest.mark.parametrize(
+    "name, radius, moments",
+    [
+        ("sample_unit_ring", 1, [0, 0]),
+        ("sample_unit_sphere_surface", 1, [0, 0, 0]),
+        ("sample_unit_hemisphere_surface", 1, [0, 0, 0.5]),
+    ],
+)
+def test_points_on_surfaces(name, radius, moments):
+    x = _draw(name, 1500)
+    np.testing.assert_allclose(np.linalg.norm(x, axis=1), radius, atol=1e-6)
+    _mean_is(x, moments, 0.5)
+    if "hemi" in name:
+        assert (x[:, 2] >= 0).all()
+
+
+@pytest.mark.parametrize(
+    "name, power, mean",
+    [
+        ("sample_unit_disk", 2, [0, 0]),
+        ("sample_unit_sphere", 3, [0, 0, 0]),
+        ("sample_unit_hemisphere", 3, [0, 0, 3 / 8]),
+    ],
+)
+def test_points_in_balls_fill_them_evenly(name, power, mean):
+    x = _draw(name, 1500)
+    # The share of points within a radius grows with its power.
+    _mean_is(np.linalg.norm(x, axis=1) ** power, 0.5, 1 / 12)
+    _mean_is(x, mean, 0.3)
+
+
+@pytest.mark.parametrize("name, n", [("sample_unit_square", 2), ("sample_unit_cube", 3)])
+def test_points_in_boxes(name, n):
+    x = _draw(name, 1500)
+    assert x.shape == (1500, n) and (np.abs(x) <= 0.5).all()
+    _mean_is(x, 0, 1 / 12)
+    _mean_is(x**2, 1 / 12, 1 / 180)
+
+
+def test_points_in_a_triangle():
+    x = _draw("sample_triangle", 1500)
+    x = np.column_stack([x, 1 - x.sum(1)])
+    assert (x >= -1e-6).all()
+    _mean_is(x, 1 / 3, 1 / 18)
+
+
+def test_samples_of_a_table_follow_it():
+    cdf = np.array([0.1, 0.4, 0.8, 1.0], np.float32)
+    x = _draw("sample_cdf", 2000, kernel.array(cdf))
+    for i, p in enumerate(np.diff(cdf, prepend=0)):
+        _mean_is(x == i, p, p * (1 - p))
+
+
+def test_every_function_has_been_run():
+    """Last in this file: by now each overload of the sources has been called with arguments that fit it."""
+    if not all(LIBRARY.overloads[name][0].ran for name in ("clamp", "lower_bound", "_log_factorial", "sample_cdf")):
+        pytest.skip("means something only after the whole file")
+    unused = [o.node.name for overloads in LIBRARY.overloads.values() for o in overloads if not o.ran]
+    # numpy has no bfloat16.
+    assert unused == ["copysign"]
