@@ -11,6 +11,8 @@
 
 mod map;
 mod reloc;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -183,3 +183,73 @@ fn patch(field: &mut [u8], mask: u32, bits: u32) {
     let word = u32::from_le_bytes([field[0], field[1], field[2], field[3]]);
     field.copy_from_slice(&((word & !mask) | bits).to_le_bytes());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLACE: u64 = 0x4000_0000;
+
+    fn apply(
+        machine: Machine,
+        kind: RelocationType,
+        before: u32,
+        target: u64,
+        addend: i64,
+    ) -> Result<u32, LoadError> {
+        let mut field = before.to_le_bytes();
+        machine.apply(kind.0, &mut field, PLACE, target, addend)?;
+        Ok(u32::from_le_bytes(field))
+    }
+
+    /// Instruction words are those of the Arm manual: `bl`, `b`, `adrp x0`, `add x0, x0`, `ldr`.
+    #[test]
+    fn aarch64_fields() {
+        let go = |kind, before, target| apply(Machine::Aarch64, kind, before, target, 0);
+        assert_eq!(go(elf::R_AARCH64_CALL26, 0x9400_0000, PLACE + 0x1000), Ok(0x9400_0400));
+        assert_eq!(go(elf::R_AARCH64_JUMP26, 0x1400_0000, PLACE - 4), Ok(0x17ff_ffff));
+        // Three pages on: immlo 3, immhi 0. Minus one page: all ones.
+        assert_eq!(go(elf::R_AARCH64_ADR_PREL_PG_HI21, 0x9000_0000, PLACE + 0x3abc), Ok(0xf000_0000));
+        assert_eq!(go(elf::R_AARCH64_ADR_PREL_PG_HI21, 0x9000_0000, PLACE - 1), Ok(0xf0ff_ffe0));
+        assert_eq!(go(elf::R_AARCH64_ADD_ABS_LO12_NC, 0x9100_0000, 0x7_7abc), Ok(0x912a_f000));
+        assert_eq!(go(elf::R_AARCH64_LDST64_ABS_LO12_NC, 0xf940_0000, 0x7_7ab8), Ok(0xf945_5c00));
+        assert_eq!(go(elf::R_AARCH64_LDST128_ABS_LO12_NC, 0x3dc0_0000, 0x7_7ab0), Ok(0x3dc2_ac00));
+        // Bits that were there before are replaced, not mixed.
+        assert_eq!(go(elf::R_AARCH64_CALL26, 0x97ff_ffff, PLACE + 8), Ok(0x9400_0002));
+    }
+
+    #[test]
+    fn aarch64_limits() {
+        let fails = |kind, target| {
+            matches!(apply(Machine::Aarch64, kind, 0, target, 0), Err(LoadError::RelocationRange { .. }))
+        };
+        assert!(fails(elf::R_AARCH64_CALL26, PLACE + 2));
+        assert!(fails(elf::R_AARCH64_CALL26, PLACE + (1 << 27)));
+        assert!(fails(elf::R_AARCH64_ADR_PREL_PG_HI21, PLACE + (1 << 33)));
+        assert!(fails(elf::R_AARCH64_LDST64_ABS_LO12_NC, 0x7_7abc));
+        assert!(apply(Machine::Aarch64, elf::R_AARCH64_CALL26, 0, PLACE - (1 << 27), 0).is_ok());
+    }
+
+    #[test]
+    fn x86_fields_and_limits() {
+        let go = |kind, target, addend| apply(Machine::X86_64, kind, 0, target, addend);
+        assert_eq!(go(elf::R_X86_64_PC32, PLACE + 0x100, -4), Ok(0xfc));
+        assert_eq!(go(elf::R_X86_64_PLT32, PLACE - 0x100, -4), Ok(0xffff_fefc));
+        assert_eq!(go(elf::R_X86_64_32, 0xffff_ffff, 0), Ok(0xffff_ffff));
+        assert!(matches!(go(elf::R_X86_64_32S, 0xffff_ffff, 0), Err(LoadError::RelocationRange { .. })));
+        assert!(matches!(
+            go(elf::R_X86_64_PC32, PLACE + (1 << 31), 0),
+            Err(LoadError::RelocationRange { .. })
+        ));
+        let mut field = [0; 8];
+        Machine::X86_64.apply(elf::R_X86_64_64.0, &mut field, PLACE, u64::MAX, 2).unwrap();
+        assert_eq!(u64::from_le_bytes(field), 1);
+    }
+
+    #[test]
+    fn other_types_are_unsupported() {
+        assert_eq!(Machine::X86_64.field_bytes(elf::R_X86_64_TPOFF32.0), None);
+        assert_eq!(Machine::Aarch64.field_bytes(elf::R_AARCH64_TLSDESC_CALL.0), None);
+        assert_eq!(Machine::X86_64.field_bytes(u32::MAX), None);
+    }
+}

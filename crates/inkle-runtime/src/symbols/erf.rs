@@ -128,7 +128,10 @@ mod tests {
             let y = f64::from(i) * 0.005;
             // Near zero erfc itself is 1 less a rounding error, which y feels in proportion.
             assert!(close(erfcinv(libm::erfc(y)), y, 4e-15 + 4e-16 / y), "erfcinv(erfc({y}))");
-            assert!(close(erfcinv(libm::erfc(-y)), -y, (2e-15 + 4e-16 / y) * (1.0 + (y * y).exp())), "erfcinv(erfc(-{y}))");
+            assert!(
+                close(erfcinv(libm::erfc(-y)), -y, (2e-15 + 4e-16 / y) * (1.0 + (y * y).exp())),
+                "erfcinv(erfc(-{y}))"
+            );
             if y < 2.0 {
                 assert!(close(erfinv(libm::erf(y)), y, 4e-16 * (2.0 + (y * y).exp())), "erfinv(erf({y}))");
             }
