@@ -15,7 +15,9 @@ NO_CUDA = "no CUDA device: is_cuda_available() is False"
 
 
 def pytest_addoption(parser):
-    parser.addoption("--device", action="append", default=[], help="run device tests on this device only (may be repeated)")
+    parser.addoption(
+        "--device", action="append", default=[], help="run device tests on this device only (may be repeated)"
+    )
 
 
 def pytest_report_header(config):
@@ -37,7 +39,8 @@ def pytest_generate_tests(metafunc):
 
 def pytest_terminal_summary(terminalreporter):
     reasons = collections.Counter(
-        r.longrepr[2] if isinstance(r.longrepr, tuple) else str(r.longrepr) for r in terminalreporter.stats.get("skipped", [])
+        r.longrepr[2] if isinstance(r.longrepr, tuple) else str(r.longrepr)
+        for r in terminalreporter.stats.get("skipped", [])
     )
     if reasons:
         terminalreporter.section("skipped, by reason")

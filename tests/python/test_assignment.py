@@ -149,7 +149,9 @@ def disturb(cells: wp.array(dtype=Cell), v: wp.array(dtype=wp.vec3), calls: wp.a
 
 
 @wp.kernel(enable_backward=False)
-def order_of_augmented(cells: wp.array(dtype=Cell), v: wp.array(dtype=wp.vec3), calls: wp.array(dtype=int), out: wp.array(dtype=float)):
+def order_of_augmented(
+    cells: wp.array(dtype=Cell), v: wp.array(dtype=wp.vec3), calls: wp.array(dtype=int), out: wp.array(dtype=float)
+):
     s = Cell()
     s.level = 2.0
     s.level -= disturb(cells, v, calls)
@@ -283,7 +285,13 @@ def test_variable_set_on_every_path_is_accepted(tmp_path, body):
     assert run(kernel, int, 1, 3)[0] in (1, 2, 3)
 
 
-RETYPED = ["x = 1\nx = 2.0", "x = f\nx = n", "x = 1\nif n > 0:\n    x = 2.0", "if n > 0:\n    x = 1\nelse:\n    x = 2.0\ny = x", "n = 1.0"]
+RETYPED = [
+    "x = 1\nx = 2.0",
+    "x = f\nx = n",
+    "x = 1\nif n > 0:\n    x = 2.0",
+    "if n > 0:\n    x = 1\nelse:\n    x = 2.0\ny = x",
+    "n = 1.0",
+]
 
 
 @pytest.mark.parametrize("body", RETYPED)

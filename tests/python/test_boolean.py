@@ -22,7 +22,15 @@ def logic(a: wp.array(dtype=wp.bool), b: wp.array(dtype=wp.bool), out: wp.array2
 
 def test_truth_tables(device):
     a, b = np.array(list(itertools.product([False, True], repeat=2))).T
-    got = run(logic, wp.bool, (6, 4), wp.array(a, dtype=wp.bool, device=device), wp.array(b, dtype=wp.bool, device=device), dim=4, device=device)
+    got = run(
+        logic,
+        wp.bool,
+        (6, 4),
+        wp.array(a, dtype=wp.bool, device=device),
+        wp.array(b, dtype=wp.bool, device=device),
+        dim=4,
+        device=device,
+    )
     np.testing.assert_array_equal(got, [a & b, a | b, ~a, a ^ b, a == b, a != b])
 
 
@@ -70,7 +78,10 @@ def counted(flag: bool, counter: wp.array(dtype=int), out: wp.array(dtype=int)):
 
 @differs_from_warp("and/or evaluate both operands")
 def test_and_or_stop_at_the_deciding_operand(device):
-    for flag, ticks, want in ((True, [1, 0, 0, 0, 0, 0, 1], [1, 1, 0, 1, 0]), (False, [0, 1, 1, 1, 0, 1, 0], [0, 0, 0, 1, 0])):
+    for flag, ticks, want in (
+        (True, [1, 0, 0, 0, 0, 0, 1], [1, 1, 0, 1, 0]),
+        (False, [0, 1, 1, 1, 0, 1, 0], [0, 0, 0, 1, 0]),
+    ):
         counter = wp.zeros(7, dtype=int, device=device)
         got = run(counted, int, 5, flag, counter, device=device)
         assert got.tolist() == want, flag

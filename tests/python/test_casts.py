@@ -5,7 +5,12 @@ import pytest
 from _support import FLOAT_TYPES, INT_TYPES, differs_from_warp, run, to_bfloat16
 from _wp import wp
 
-NUMPY = {name: np.dtype(name) for name in INT_TYPES} | {"bool": np.dtype(bool), "float16": np.dtype("f2"), "float32": np.dtype("f4"), "float64": np.dtype("f8")}
+NUMPY = {name: np.dtype(name) for name in INT_TYPES} | {
+    "bool": np.dtype(bool),
+    "float16": np.dtype("f2"),
+    "float32": np.dtype("f4"),
+    "float64": np.dtype("f8"),
+}
 NUMPY["bfloat16"] = np.dtype("f4")
 
 
@@ -21,7 +26,13 @@ def source_values(name):
 
 def cast_kernel(S):
     @wp.kernel(module="unique")
-    def cast(a: wp.array(dtype=wp.float64), b: wp.array(dtype=wp.uint64), from_int: int, ints: wp.array2d(dtype=wp.int64), floats: wp.array2d(dtype=wp.float64)):
+    def cast(
+        a: wp.array(dtype=wp.float64),
+        b: wp.array(dtype=wp.uint64),
+        from_int: int,
+        ints: wp.array2d(dtype=wp.int64),
+        floats: wp.array2d(dtype=wp.float64),
+    ):
         i = wp.tid()
         x = S(a[i])
         if from_int > 0:
@@ -50,7 +61,11 @@ def test_cast_to_every_type(device, source):
     as_bits = x.astype(np.int64).astype(np.uint64) if integral else np.zeros(len(x), dtype=np.uint64)
     ints = wp.zeros((8, len(x)), dtype=wp.int64, device=device)
     floats = wp.zeros((4, len(x)), dtype=wp.float64, device=device)
-    ins = [wp.array(as_floats, dtype=wp.float64, device=device), wp.array(as_bits, dtype=wp.uint64, device=device), int(integral)]
+    ins = [
+        wp.array(as_floats, dtype=wp.float64, device=device),
+        wp.array(as_bits, dtype=wp.uint64, device=device),
+        int(integral),
+    ]
     wp.launch(cast_kernel(getattr(wp, source)), dim=len(x), inputs=[*ins, ints, floats], device=device)
     got_ints, got_floats = ints.numpy(), floats.numpy()
     for row, target in enumerate(INT_TYPES):
@@ -58,14 +73,23 @@ def test_cast_to_every_type(device, source):
     with np.errstate(over="ignore"):
         halves = x.astype(np.float32).astype(np.float16).astype(np.float64)
     np.testing.assert_array_equal(got_floats[0], halves, err_msg=f"{source} to float16")
-    np.testing.assert_array_equal(got_floats[1], to_bfloat16(x.astype(np.float32)).astype(np.float64), err_msg=f"{source} to bfloat16")
-    np.testing.assert_array_equal(got_floats[2], x.astype(np.float32).astype(np.float64), err_msg=f"{source} to float32")
+    np.testing.assert_array_equal(
+        got_floats[1], to_bfloat16(x.astype(np.float32)).astype(np.float64), err_msg=f"{source} to bfloat16"
+    )
+    np.testing.assert_array_equal(
+        got_floats[2], x.astype(np.float32).astype(np.float64), err_msg=f"{source} to float32"
+    )
     np.testing.assert_array_equal(got_floats[3], x.astype(np.float64), err_msg=f"{source} to float64")
 
 
 @pytest.mark.parametrize(
     "source",
-    [pytest.param(s, marks=differs_from_warp("16-bit floats do not cast to bool")) if s in ("float16", "bfloat16") else s for s in INT_TYPES + FLOAT_TYPES],
+    [
+        pytest.param(s, marks=differs_from_warp("16-bit floats do not cast to bool"))
+        if s in ("float16", "bfloat16")
+        else s
+        for s in INT_TYPES + FLOAT_TYPES
+    ],
 )
 def test_cast_to_bool(device, source):
     S = getattr(wp, source)
@@ -165,11 +189,20 @@ def test_half_precision_arrays_round_to_nearest_even(device, name):
         half[i] = half[i] * T(2.0)
         back[i] = float(half[i])
 
-    x = np.concatenate([np.random.default_rng(3).normal(0.0, 10.0, 100), [65504.0 / 2.0, 1e-7, 6e-8, 0.0, -0.0, 1.0009765, 1.00048828125]]).astype(np.float32)
+    x = np.concatenate(
+        [
+            np.random.default_rng(3).normal(0.0, 10.0, 100),
+            [65504.0 / 2.0, 1e-7, 6e-8, 0.0, -0.0, 1.0009765, 1.00048828125],
+        ]
+    ).astype(np.float32)
     half = wp.zeros(len(x), dtype=T, device=device)
     back = wp.zeros(len(x), dtype=float, device=device)
     wp.launch(store, dim=len(x), inputs=[wp.array(x, device=device), half, back], device=device)
-    want = to_bfloat16(to_bfloat16(x) * 2.0) if name == "bfloat16" else (x.astype(np.float16) * np.float16(2.0)).astype(np.float32)
+    want = (
+        to_bfloat16(to_bfloat16(x) * 2.0)
+        if name == "bfloat16"
+        else (x.astype(np.float16) * np.float16(2.0)).astype(np.float32)
+    )
     np.testing.assert_array_equal(back.numpy(), want)
 
 

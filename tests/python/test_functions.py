@@ -121,7 +121,12 @@ def first(a: wp.array(dtype=Any)):
 
 def test_generic_functions(device, tmp_path):
     body = "out[0] = twice(f)\nout[1] = float(twice(3))\nout[2] = twice(wp.vec2(1.0, 2.0))[1]\nout[3] = first(a) + float(first(b))"
-    kernel = kernel_from(tmp_path, body, "f: float, a: wp.array(dtype=float), b: wp.array(dtype=int), out: wp.array(dtype=float)", GENERIC)
+    kernel = kernel_from(
+        tmp_path,
+        body,
+        "f: float, a: wp.array(dtype=float), b: wp.array(dtype=int), out: wp.array(dtype=float)",
+        GENERIC,
+    )
     a = wp.array([0.5], dtype=float, device=device)
     b = wp.array([4], dtype=int, device=device)
     assert run(kernel, float, 4, 1.5, a, b, device=device).tolist() == [3.0, 6.0, 4.0, 4.5]
@@ -184,7 +189,9 @@ def test_refused_functions(tmp_path, mistake):
 
 
 def test_mutual_recursion_is_refused(tmp_path):
-    before = "@wp.func\ndef a(x: float) -> float:\n    return b(x)\n\n@wp.func\ndef b(x: float) -> float:\n    return a(x)"
+    before = (
+        "@wp.func\ndef a(x: float) -> float:\n    return b(x)\n\n@wp.func\ndef b(x: float) -> float:\n    return a(x)"
+    )
     kernel = kernel_from(tmp_path, "y = a(f)\nout[0] = 1", before=before)
     with pytest.raises(Exception):  # noqa: B017
         wp.launch(kernel, dim=1, inputs=[1, 1.0, wp.zeros(1, dtype=int, device="cpu")], device="cpu")

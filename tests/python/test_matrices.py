@@ -9,12 +9,21 @@ mat23 = wp.types.matrix(shape=(2, 3), dtype=float)
 mat32 = wp.types.matrix(shape=(3, 2), dtype=float)
 mat55 = wp.types.matrix(shape=(5, 5), dtype=wp.float64)
 
-SQUARE = [(wp.mat22, wp.vec2, 2), (wp.mat33, wp.vec3, 3), (wp.mat44, wp.vec4, 4), (wp.mat22d, wp.vec2d, 2), (wp.mat33d, wp.vec3d, 3), (wp.mat44d, wp.vec4d, 4)]
+SQUARE = [
+    (wp.mat22, wp.vec2, 2),
+    (wp.mat33, wp.vec3, 3),
+    (wp.mat44, wp.vec4, 4),
+    (wp.mat22d, wp.vec2d, 2),
+    (wp.mat33d, wp.vec3d, 3),
+    (wp.mat44d, wp.vec4d, 4),
+]
 
 
 def square_kernel(M, V, S):
     @wp.kernel(module="unique")
-    def products(a: M, b: M, v: V, s: S, out: wp.array(dtype=M), vectors: wp.array(dtype=V), scalars: wp.array(dtype=S)):
+    def products(
+        a: M, b: M, v: V, s: S, out: wp.array(dtype=M), vectors: wp.array(dtype=V), scalars: wp.array(dtype=S)
+    ):
         out[0] = a + b
         out[1] = a - b
         out[2] = a * b
@@ -49,10 +58,35 @@ def test_square_matrices(device, M, V, n):
     a = rng.uniform(-1.0, 1.0, (n, n)) + 2.0 * np.eye(n)
     b = rng.uniform(0.5, 2.0, (n, n))
     v = rng.uniform(-1.0, 1.0, n)
-    out, vectors, scalars = wp.zeros(15, dtype=M, device=device), wp.zeros(5, dtype=V, device=device), wp.zeros(3, dtype=S, device=device)
-    wp.launch(square_kernel(M, V, S), dim=1, inputs=[M(*a.ravel()), M(*b.ravel()), V(*v), 1.5, out, vectors, scalars], device=device)
+    out, vectors, scalars = (
+        wp.zeros(15, dtype=M, device=device),
+        wp.zeros(5, dtype=V, device=device),
+        wp.zeros(3, dtype=S, device=device),
+    )
+    wp.launch(
+        square_kernel(M, V, S),
+        dim=1,
+        inputs=[M(*a.ravel()), M(*b.ravel()), V(*v), 1.5, out, vectors, scalars],
+        device=device,
+    )
     tol = 2e-5 if S == wp.float32 else 1e-12
-    want = [a + b, a - b, a @ b, a @ b, a * 1.5, 1.5 * a, a / 1.5, -a, a.T, np.linalg.inv(a), a * b, a / b, np.diag(v), np.outer(v, v), a.T @ a]
+    want = [
+        a + b,
+        a - b,
+        a @ b,
+        a @ b,
+        a * 1.5,
+        1.5 * a,
+        a / 1.5,
+        -a,
+        a.T,
+        np.linalg.inv(a),
+        a * b,
+        a / b,
+        np.diag(v),
+        np.outer(v, v),
+        a.T @ a,
+    ]
     for row, (got, expected) in enumerate(zip(out.numpy(), want)):
         np.testing.assert_allclose(got, expected, rtol=tol, atol=tol, err_msg=f"row {row}")
     np.testing.assert_allclose(vectors.numpy(), [a @ v, a @ v, v @ a, v @ a, np.diag(a)], rtol=tol, atol=tol)
@@ -60,7 +94,15 @@ def test_square_matrices(device, M, V, n):
 
 
 @wp.kernel
-def rectangular(a: mat23, b: mat32, v: wp.vec3, out2: wp.array(dtype=wp.mat22), out3: wp.array(dtype=wp.mat33), vec: wp.array(dtype=wp.vec2), t: wp.array(dtype=mat32)):
+def rectangular(
+    a: mat23,
+    b: mat32,
+    v: wp.vec3,
+    out2: wp.array(dtype=wp.mat22),
+    out3: wp.array(dtype=wp.mat33),
+    vec: wp.array(dtype=wp.vec2),
+    t: wp.array(dtype=mat32),
+):
     out2[0] = a @ b
     out3[0] = b @ a
     vec[0] = a @ v
@@ -74,7 +116,12 @@ def test_rectangular_matrices(device):
     v = np.array([1.0, -1.0, 2.0])
     out2, out3 = wp.zeros(1, dtype=wp.mat22, device=device), wp.zeros(1, dtype=wp.mat33, device=device)
     vec, t = wp.zeros(1, dtype=wp.vec2, device=device), wp.zeros(2, dtype=mat32, device=device)
-    wp.launch(rectangular, dim=1, inputs=[mat23(*a.ravel()), mat32(*b.ravel()), wp.vec3(*v), out2, out3, vec, t], device=device)
+    wp.launch(
+        rectangular,
+        dim=1,
+        inputs=[mat23(*a.ravel()), mat32(*b.ravel()), wp.vec3(*v), out2, out3, vec, t],
+        device=device,
+    )
     np.testing.assert_array_equal(out2.numpy()[0], a @ b)
     np.testing.assert_array_equal(out3.numpy()[0], b @ a)
     np.testing.assert_array_equal(vec.numpy()[0], a @ v)
@@ -135,7 +182,17 @@ def test_rows_and_elements(device):
     out, rows = wp.zeros(5, dtype=float, device=device), wp.zeros(9, dtype=wp.vec3, device=device)
     wp.launch(access, dim=1, inputs=[1, out, rows], device=device)
     assert out.numpy().tolist() == [6.0, 6.0, 5.0, 8.0, 3.0]
-    want = [[4, 5, 6], [1, 4, 7], [7, 8, 9], [1, 20, 3], [40, 5.5, 6], [70, 80, 90], [0, 0, -1], [0, 1, -2], [140, 160, -6]]
+    want = [
+        [4, 5, 6],
+        [1, 4, 7],
+        [7, 8, 9],
+        [1, 20, 3],
+        [40, 5.5, 6],
+        [70, 80, 90],
+        [0, 0, -1],
+        [0, 1, -2],
+        [140, 160, -6],
+    ]
     assert rows.numpy().tolist() == want
 
 

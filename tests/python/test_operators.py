@@ -12,7 +12,12 @@ def int_operands(name):
     edges = [0, 1, 2, 7, info.max, info.max - 1, info.min, info.min + 1, info.max // 2]
     rng = np.random.default_rng(7)
     more = rng.integers(info.min, info.max, 16, dtype=name, endpoint=True).tolist()
-    pairs = [(a, b) for a in edges + more for b in [1, 2, 3, 7, info.max, *more[:4]] + ([-1, -2, -3] if info.min else []) if b != 0]
+    pairs = [
+        (a, b)
+        for a in edges + more
+        for b in [1, 2, 3, 7, info.max, *more[:4]] + ([-1, -2, -3] if info.min else [])
+        if b != 0
+    ]
     pairs = [(a, b) for a, b in pairs if not (a == info.min and b == -1)]
     return np.array([a for a, _ in pairs], name), np.array([b for _, b in pairs], name)
 
@@ -45,10 +50,29 @@ def test_integers_wrap(device, name):
     a, b = int_operands(name)
     T = getattr(wp, name)
     out = wp.zeros((13, len(a)), dtype=T, device=device)
-    wp.launch(int_kernel(T), dim=len(a), inputs=[wp.array(a, dtype=T, device=device), wp.array(b, dtype=T, device=device), out], device=device)
+    wp.launch(
+        int_kernel(T),
+        dim=len(a),
+        inputs=[wp.array(a, dtype=T, device=device), wp.array(b, dtype=T, device=device), out],
+        device=device,
+    )
     quotient = truncated_div(a, b)
     with np.errstate(over="ignore"):
-        want = [a + b, a - b, a * b, quotient, a - quotient * b, -a, a & b, a | b, a ^ b, ~a, np.minimum(a, b), np.maximum(a, b), a]
+        want = [
+            a + b,
+            a - b,
+            a * b,
+            quotient,
+            a - quotient * b,
+            -a,
+            a & b,
+            a | b,
+            a ^ b,
+            ~a,
+            np.minimum(a, b),
+            np.maximum(a, b),
+            a,
+        ]
     for row, (got, expected) in enumerate(zip(out.numpy(), want)):
         np.testing.assert_array_equal(got, expected.astype(name), err_msg=f"row {row}")
 
@@ -68,7 +92,9 @@ def test_shifts_by_less_than_the_width(device, name):
     T, bits = getattr(wp, name), np.iinfo(name).bits
     a = int_operands(name)[0][:40]
     left, right = (wp.zeros((len(a), bits), dtype=T, device=device) for _ in range(2))
-    wp.launch(shift_kernel(T), dim=(len(a), bits), inputs=[wp.array(a, dtype=T, device=device), left, right], device=device)
+    wp.launch(
+        shift_kernel(T), dim=(len(a), bits), inputs=[wp.array(a, dtype=T, device=device), left, right], device=device
+    )
     counts = np.arange(bits, dtype=name)
     np.testing.assert_array_equal(left.numpy(), np.left_shift(a[:, None], counts))
     np.testing.assert_array_equal(right.numpy(), np.right_shift(a[:, None], counts))
@@ -94,7 +120,12 @@ def test_floor_division_rounds_down(device, name):
     a, b = int_operands(name)
     T = getattr(wp, name)
     out = wp.zeros((3, len(a)), dtype=T, device=device)
-    wp.launch(floor_kernel(T), dim=len(a), inputs=[wp.array(a, dtype=T, device=device), wp.array(b, dtype=T, device=device), out], device=device)
+    wp.launch(
+        floor_kernel(T),
+        dim=len(a),
+        inputs=[wp.array(a, dtype=T, device=device), wp.array(b, dtype=T, device=device), out],
+        device=device,
+    )
     for row in out.numpy():
         np.testing.assert_array_equal(row, np.floor_divide(a, b))
 
@@ -188,7 +219,12 @@ def test_float_modulo_floor_and_power(device, name):
     a, b, _ = float_operands(name)
     T = getattr(wp, name)
     out = wp.zeros((3, 64), dtype=T, device=device)
-    wp.launch(division_kernel(T), dim=64, inputs=[wp.array(a, dtype=T, device=device), wp.array(b, dtype=T, device=device), out], device=device)
+    wp.launch(
+        division_kernel(T),
+        dim=64,
+        inputs=[wp.array(a, dtype=T, device=device), wp.array(b, dtype=T, device=device), out],
+        device=device,
+    )
     eps = np.finfo(name).eps
     np.testing.assert_allclose(out.numpy()[0], np.fmod(a, b), rtol=4 * eps, atol=16 * eps)
     np.testing.assert_array_equal(out.numpy()[1], np.floor(a / b))
@@ -203,7 +239,7 @@ def test_float_edge_cases(device):
         out[1] = -one / zero
         out[2] = zero / zero
         out[3] = -(2.0**2.0)
-        out[4] = -(2.0) ** 2.0
+        out[4] = -((2.0) ** 2.0)
         out[5] = 2.0**-1.0
         out[6] = 2.0**3.0**2.0
         out[7] = wp.round(0.5) + 10.0 * wp.round(-2.5) + 100.0 * wp.rint(2.5)

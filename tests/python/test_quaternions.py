@@ -69,13 +69,34 @@ def test_quaternion_algebra(device):
     scalars = wp.zeros(5, dtype=float, device=device)
     wp.launch(quaternion_algebra, dim=1, inputs=[wp.quat(*A), wp.quat(*B), 1.5, out, scalars], device=device)
     conjugate = A * [-1, -1, -1, 1]
-    want = [hamilton(A, B), A + B, A - B, A * 1.5, A * 1.5, A / 1.5, -A, conjugate, A, [0, 0, 0, 1], [0, 0, 0, 0], [1, 2, 3, 1.5]]
+    want = [
+        hamilton(A, B),
+        A + B,
+        A - B,
+        A * 1.5,
+        A * 1.5,
+        A / 1.5,
+        -A,
+        conjugate,
+        A,
+        [0, 0, 0, 1],
+        [0, 0, 0, 0],
+        [1, 2, 3, 1.5],
+    ]
     np.testing.assert_allclose(out.numpy(), want, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(scalars.numpy(), [A @ B, 1.5, A.sum(), 12.0, 1.0], rtol=1e-5)
 
 
 @wp.kernel
-def rotations(a: wp.quat, axis: wp.vec3, angle: float, v: wp.vec3, out: wp.array(dtype=wp.vec3), q: wp.array(dtype=wp.quat), m: wp.array(dtype=wp.mat33)):
+def rotations(
+    a: wp.quat,
+    axis: wp.vec3,
+    angle: float,
+    v: wp.vec3,
+    out: wp.array(dtype=wp.vec3),
+    q: wp.array(dtype=wp.quat),
+    m: wp.array(dtype=wp.mat33),
+):
     out[0] = wp.quat_rotate(a, v)
     out[1] = wp.quat_rotate_inv(a, v)
     out[2] = wp.quat_to_matrix(a) @ v
@@ -103,7 +124,14 @@ def test_rotations(device):
 
 
 @wp.kernel
-def transform_algebra(a: wp.transform, b: wp.transform, v: wp.vec3, out: wp.array(dtype=wp.transform), points: wp.array(dtype=wp.vec3), m: wp.array(dtype=wp.mat44)):
+def transform_algebra(
+    a: wp.transform,
+    b: wp.transform,
+    v: wp.vec3,
+    out: wp.array(dtype=wp.transform),
+    points: wp.array(dtype=wp.vec3),
+    m: wp.array(dtype=wp.mat44),
+):
     out[0] = a * b
     out[1] = wp.transform_multiply(a, b)
     out[2] = wp.transform_inverse(a)
@@ -135,14 +163,33 @@ def test_transform_algebra(device):
     points = wp.zeros(6, dtype=wp.vec3, device=device)
     m = wp.zeros(1, dtype=wp.mat44, device=device)
     x = np.array([0.5, -0.25, 2.0])
-    wp.launch(transform_algebra, dim=1, inputs=[wp.transform(*a), wp.transform(*b), wp.vec3(*x), out, points, m], device=device)
+    wp.launch(
+        transform_algebra,
+        dim=1,
+        inputs=[wp.transform(*a), wp.transform(*b), wp.vec3(*x), out, points, m],
+        device=device,
+    )
     R = matrix_of(A)
     product = np.concatenate([V + R @ W, hamilton(A, B)])
     inverse = np.concatenate([-R.T @ V, A * [-1, -1, -1, 1]])
     identity = [0, 0, 0, 0, 0, 0, 1]
-    want = [product, product, inverse, identity, a + b, a - b, 2 * a, 2 * a, identity, [*x, 0, 0, 0, 1], [9, 8, 2, 0, 0, 0, 1]]
+    want = [
+        product,
+        product,
+        inverse,
+        identity,
+        a + b,
+        a - b,
+        2 * a,
+        2 * a,
+        identity,
+        [*x, 0, 0, 0, 1],
+        [9, 8, 2, 0, 0, 0, 1],
+    ]
     np.testing.assert_allclose(out.numpy(), want, rtol=1e-5, atol=2e-6)
-    np.testing.assert_allclose(points.numpy(), [V + R @ x, R @ x, V, V, R @ x, [a[0], a[3], a[6]]], rtol=1e-5, atol=2e-6)
+    np.testing.assert_allclose(
+        points.numpy(), [V + R @ x, R @ x, V, V, R @ x, [a[0], a[3], a[6]]], rtol=1e-5, atol=2e-6
+    )
     np.testing.assert_allclose(m.numpy()[0], np.block([[R, V[:, None]], [np.zeros(3), 1.0]]), rtol=1e-5, atol=2e-6)
 
 
@@ -183,6 +230,10 @@ def test_quaternions_and_transforms_in_python():
     assert list(t.p) == [1.0, 2.0, 3.0] and list(t.q) == list(q)
     assert list(wp.transform((1.0, 2.0, 3.0), (0.0, 0.0, 0.0, 1.0))) == list(t)
     assert list(wp.transform_point(t, wp.vec3(1, 1, 1))) == [2.0, 3.0, 4.0]
-    np.testing.assert_allclose(list(wp.quat_rotate(wp.quat_from_axis_angle(wp.vec3(0, 0, 1), np.pi / 2), wp.vec3(1, 0, 0))), [0, 1, 0], atol=1e-6)
+    np.testing.assert_allclose(
+        list(wp.quat_rotate(wp.quat_from_axis_angle(wp.vec3(0, 0, 1), np.pi / 2), wp.vec3(1, 0, 0))),
+        [0, 1, 0],
+        atol=1e-6,
+    )
     assert list(t * t) == [2.0, 4.0, 6.0, 0.0, 0.0, 0.0, 1.0]
     assert list(wp.transform_identity()) == [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]

@@ -196,7 +196,9 @@ def test_field_assignment_is_checked_in_python():
 BEFORE = "@wp.struct\nclass P:\n    a: float\n    v: wp.vec3\n"
 
 
-@pytest.mark.parametrize("body_text", ["p.a = 1", "x = p.missing", "p.missing = 1.0", "x = P(1.0)", "x = p + p", "p = 1.0"])
+@pytest.mark.parametrize(
+    "body_text", ["p.a = 1", "x = p.missing", "p.missing = 1.0", "x = P(1.0)", "x = p + p", "p = 1.0"]
+)
 def test_mistakes_with_structs_are_refused(tmp_path, body_text):
     kernel = kernel_from(tmp_path, f"p = P()\n{body_text}\nout[0] = 1", before=BEFORE)
     out = wp.zeros(1, dtype=int, device="cpu")

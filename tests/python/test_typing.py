@@ -129,7 +129,15 @@ ERRORS = [
 
 def arguments():
     scalars = [True] + [1] * 8 + [1.0] * 4
-    vectors = [wp.vec3(1.0), wp.vec3d(1.0), wp.vec3i(1), wp.vec2(1.0), wp.mat33(1.0), wp.mat22(1.0), wp.quat(0.0, 0.0, 0.0, 1.0)]
+    vectors = [
+        wp.vec3(1.0),
+        wp.vec3d(1.0),
+        wp.vec3i(1),
+        wp.vec2(1.0),
+        wp.mat33(1.0),
+        wp.mat22(1.0),
+        wp.quat(0.0, 0.0, 0.0, 1.0),
+    ]
     pose = wp.transform(wp.vec3(1.0), wp.quat(0.0, 0.0, 0.0, 1.0))
     return scalars + vectors + [pose] + [
         wp.zeros(3, dtype=float, device="cpu"), wp.zeros((2, 2), dtype=float, device="cpu"),
@@ -182,7 +190,17 @@ def test_store_of_another_type_is_refused(tmp_path, statement):
     assert out.numpy()[0] == 0
 
 
-CONDITIONS = [("b", 1), ("i32", 1), ("u64", 1), ("f32", 1), ("A", 1), ("1", 1), ("0.0", 0), ("i32 - 1", 0), ("f32 - 1.0", 0)]
+CONDITIONS = [
+    ("b", 1),
+    ("i32", 1),
+    ("u64", 1),
+    ("f32", 1),
+    ("A", 1),
+    ("1", 1),
+    ("0.0", 0),
+    ("i32 - 1", 0),
+    ("f32 - 1.0", 0),
+]
 
 
 @pytest.mark.parametrize("condition,expected", CONDITIONS)

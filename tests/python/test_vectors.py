@@ -13,7 +13,9 @@ CASES = [(wp.vec2, 2), (wp.vec3, 3), (wp.vec4, 4), (wp.vec2d, 2), (wp.vec3d, 3),
 
 def arithmetic_kernel(V, S):
     @wp.kernel(module="unique")
-    def arithmetic(a: wp.array(dtype=V), b: wp.array(dtype=V), s: S, out: wp.array2d(dtype=V), scalars: wp.array2d(dtype=S)):
+    def arithmetic(
+        a: wp.array(dtype=V), b: wp.array(dtype=V), s: S, out: wp.array2d(dtype=V), scalars: wp.array2d(dtype=S)
+    ):
         i = wp.tid()
         x = a[i]
         y = b[i]
@@ -38,7 +40,9 @@ def arithmetic_kernel(V, S):
     return arithmetic
 
 
-@pytest.mark.parametrize("V,length", CASES, ids=[str(getattr(v, "__name__", v)) + f"-{i}" for i, (v, _) in enumerate(CASES)])
+@pytest.mark.parametrize(
+    "V,length", CASES, ids=[str(getattr(v, "__name__", v)) + f"-{i}" for i, (v, _) in enumerate(CASES)]
+)
 def test_arithmetic(device, V, length):
     S = V._wp_scalar_type_
     kind = {wp.float16: np.float16, wp.float32: np.float32, wp.float64: np.float64, float: np.float32}[S]
@@ -51,7 +55,21 @@ def test_arithmetic(device, V, length):
     ins = [wp.array(x, dtype=V, device=device), wp.array(y, dtype=V, device=device), float(s)]
     wp.launch(arithmetic_kernel(V, S), dim=20, inputs=[*ins, out, scalars], device=device)
     norm = np.linalg.norm(x.astype(np.float64), axis=1)
-    want = [x + y, x - y, x * s, s * y, x / s, -x, x * y, x / y, x / norm[:, None], np.minimum(x, y), np.maximum(x, y), np.abs(x), s / y]
+    want = [
+        x + y,
+        x - y,
+        x * s,
+        s * y,
+        x / s,
+        -x,
+        x * y,
+        x / y,
+        x / norm[:, None],
+        np.minimum(x, y),
+        np.maximum(x, y),
+        np.abs(x),
+        s / y,
+    ]
     eps = float(np.finfo(kind).eps)
     for row, (got, expected) in enumerate(zip(out.numpy(), want)):
         np.testing.assert_allclose(got, expected, rtol=8 * eps, err_msg=f"row {row}")
@@ -81,7 +99,9 @@ def test_integer_vectors(device):
     out = wp.zeros(9, dtype=wp.vec3i, device=device)
     scalars = wp.zeros(4, dtype=int, device=device)
     a, b = np.array([7, -8, 9]), np.array([2, 3, 1])
-    wp.launch(integers, dim=1, inputs=[wp.vec3i(*a), wp.vec3i(*b), vec7i(1, 2, 3, 4, 5, 6, 70), out, scalars], device=device)
+    wp.launch(
+        integers, dim=1, inputs=[wp.vec3i(*a), wp.vec3i(*b), vec7i(1, 2, 3, 4, 5, 6, 70), out, scalars], device=device
+    )
     want = [a + b, a * 3, a & b, a << b, ~a, np.fmod(a, b), np.trunc(a / b), a ^ b | a, a >> b]
     np.testing.assert_array_equal(out.numpy(), np.array(want))
     assert scalars.numpy().tolist() == [-1, 194, 77, 10]
@@ -139,7 +159,17 @@ def components(n: int, out: wp.array(dtype=float)):
 
 
 def test_component_access(device):
-    assert run(components, float, 9, 2, device=device).tolist() == [1234.0, 3.0, 3.0, 4.0, 5678.0, 75.0, 34.0, 83.0, 20.0]
+    assert run(components, float, 9, 2, device=device).tolist() == [
+        1234.0,
+        3.0,
+        3.0,
+        4.0,
+        5678.0,
+        75.0,
+        34.0,
+        83.0,
+        20.0,
+    ]
 
 
 @wp.kernel
@@ -176,7 +206,11 @@ def test_vectors_in_python():
     v = wp.vec3(1.0, 2.0, 3.0)
     assert len(v) == 3 and list(v) == [1.0, 2.0, 3.0] and v[1] == 2.0 and v[-1] == 3.0 and v.z == 3.0
     assert v == wp.vec3(1, 2, 3) and v != wp.vec3(1, 2, 4)
-    assert list(v + v) == [2.0, 4.0, 6.0] and list(v - v) == [0.0] * 3 and list(2.0 * v) == list(v * 2.0) == [2.0, 4.0, 6.0]
+    assert (
+        list(v + v) == [2.0, 4.0, 6.0]
+        and list(v - v) == [0.0] * 3
+        and list(2.0 * v) == list(v * 2.0) == [2.0, 4.0, 6.0]
+    )
     assert list(-v) == [-1.0, -2.0, -3.0] and list(v / 2.0) == [0.5, 1.0, 1.5]
     v[0] = 9.0
     v.y = 8.0

@@ -1,0 +1,215 @@
+"""wp.launch: dimensions, inputs and outputs, argument conversion, recorded commands."""
+
+import numpy as np
+import pytest
+from _support import differs_from_warp, run
+from _wp import wp
+
+
+@wp.kernel
+def mark1(out: wp.array(dtype=int)):
+    i = wp.tid()
+    out[i] = i + 1
+
+
+@wp.kernel
+def mark2(out: wp.array2d(dtype=int)):
+    i, j = wp.tid()
+    out[i, j] = i * 10 + j + 1
+
+
+@wp.kernel
+def mark3(out: wp.array3d(dtype=int)):
+    i, j, k = wp.tid()
+    out[i, j, k] = i * 100 + j * 10 + k + 1
+
+
+@wp.kernel
+def mark4(out: wp.array4d(dtype=int)):
+    i, j, k, m = wp.tid()
+    out[i, j, k, m] = i * 1000 + j * 100 + k * 10 + m + 1
+
+
+@pytest.mark.parametrize("shape", [(7,), (3, 5), (2, 3, 4), (2, 3, 2, 5), (1000,), (33, 65), (1, 1, 1, 1)])
+def test_every_thread_runs_once_with_its_index(device, shape):
+    out = wp.zeros(shape, dtype=int, device=device)
+    wp.launch((mark1, mark2, mark3, mark4)[len(shape) - 1], dim=shape, inputs=[out], device=device)
+    weights = [1000, 100, 10, 1][4 - len(shape) :]
+    want = sum(np.indices(shape)[axis] * w for axis, w in enumerate(weights)) + 1
+    np.testing.assert_array_equal(out.numpy(), want)
+
+
+@wp.kernel
+def flat_over_2d(out: wp.array(dtype=int)):
+    i = wp.tid()
+    wp.atomic_add(out, i, 1)
+
+
+def test_one_index_of_a_two_dimensional_launch_is_the_first(device):
+    out = wp.zeros(12, dtype=int, device=device)
+    wp.launch(flat_over_2d, dim=(3, 4), inputs=[out], device=device)
+    assert out.numpy().sum() == 12
+
+
+DIMS = [6, np.int64(6), [6], (6,), np.array([6])]
+
+
+@pytest.mark.parametrize("dim", DIMS, ids=lambda d: type(d).__name__)
+def test_forms_of_dim(device, dim):
+    out = wp.zeros(6, dtype=int, device=device)
+    wp.launch(mark1, dim=dim, inputs=[out], device=device)
+    wp.launch(mark1, out.shape, [out], device=device)
+    assert out.numpy().tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_empty_launches_do_nothing(device):
+    out = wp.zeros(3, dtype=int, device=device)
+    wp.launch(mark1, dim=0, inputs=[out], device=device)
+    two = wp.zeros((2, 2), dtype=int, device=device)
+    wp.launch(mark2, dim=(2, 0), inputs=[two], device=device)
+    assert not out.numpy().any() and not two.numpy().any()
+
+
+@pytest.mark.parametrize(
+    "dim,error",
+    [(-1, ValueError), ((1, 1, 1, 1, 1), ValueError), (2.0, TypeError), ("3", Exception), ((2, -1), ValueError)],
+)
+def test_refused_dims(dim, error):
+    with pytest.raises(error):
+        wp.launch(mark1, dim=dim, inputs=[wp.zeros(3, dtype=int, device="cpu")], device="cpu")
+
+
+@differs_from_warp("dimensions over int32 wrap silently")
+@pytest.mark.parametrize("dim", [2**31 + 1, 2**32 + 5])
+def test_dims_that_do_not_fit_a_thread_index(dim):
+    out = wp.zeros(1, dtype=int, device="cpu")
+    with pytest.raises(ValueError):
+        wp.launch(mark1, dim=dim, inputs=[out], device="cpu", record_cmd=True)
+    with pytest.raises(ValueError):
+        wp.launch(mark1, dim=dim, inputs=[out], device="cpu")
+    command = wp.launch(mark1, dim=1, inputs=[out], device="cpu", record_cmd=True)
+    with pytest.raises(ValueError):
+        command.set_dim(dim)
+    wp.launch(
+        mark2, dim=(2**20, 2**12), inputs=[wp.zeros((1, 1), dtype=int, device="cpu")], device="cpu", record_cmd=True
+    )
+
+
+@wp.kernel
+def saxpy(a: float, x: wp.array(dtype=float), y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = a * x[i] + y[i]
+
+
+def test_inputs_and_outputs_are_one_list(device):
+    x, y = wp.ones(4, dtype=float, device=device), wp.ones(4, dtype=float, device=device)
+    wp.launch(saxpy, dim=4, inputs=[2.0, x, y], device=device)
+    wp.launch(saxpy, dim=4, inputs=(2.0, x), outputs=(y,), device=device)
+    wp.launch(saxpy, dim=4, inputs=[2.0], outputs=[x, y], device=device)
+    wp.launch(kernel=saxpy, dim=4, inputs=[], outputs=[2.0, x, y], device=device)
+    assert y.numpy().tolist() == [9.0] * 4
+
+
+@pytest.mark.parametrize(
+    "options", [{"block_dim": 64}, {"block_dim": 32, "max_blocks": 1}, {"max_blocks": 2}, {"block_dim": 1024}]
+)
+def test_block_options_do_not_change_the_result(device, options):
+    out = wp.zeros(3001, dtype=int, device=device)
+    wp.launch(mark1, dim=3001, inputs=[out], device=device, **options)
+    np.testing.assert_array_equal(out.numpy(), np.arange(3001) + 1)
+
+
+def test_device_is_taken_from_the_scope(device):
+    with wp.ScopedDevice(device):
+        out = wp.zeros(3, dtype=int)
+        wp.launch(mark1, dim=3, inputs=[out])
+    assert str(out.device) == device and out.numpy().tolist() == [1, 2, 3]
+
+
+def echo_kernel(T):
+    @wp.kernel(module="unique")
+    def echo(x: T, out: wp.array(dtype=T)):
+        out[0] = x
+
+    return echo
+
+
+ACCEPTED = [
+    (wp.int32, 3, 3), (wp.int32, True, 1), (wp.int32, np.int32(3), 3), (wp.int32, np.uint8(3), 3), (wp.int32, wp.int32(4), 4), (wp.int32, -1, -1),
+    (wp.float32, 3, 3.0), (wp.float32, 2.5, 2.5), (wp.float32, np.float64(2.5), 2.5), (wp.float32, np.int32(3), 3.0),
+    (wp.float32, wp.float64(2.5), 2.5), (wp.float32, True, 1.0), (wp.float64, 0.1, 0.1), (wp.float64, 1, 1.0), (wp.bool, True, True),
+    (wp.bool, 0, False), (wp.bool, np.bool_(True), True), (wp.float16, 1.5, 1.5), (wp.uint64, 2**64 - 1, 2**64 - 1), (wp.int64, -(2**63), -(2**63)),
+    (wp.int8, -128, -128), (wp.uint8, 255, 255), (wp.uint16, 65535, 65535),
+    (wp.vec3, wp.vec3(1, 2, 3), [1, 2, 3]), (wp.vec3, (1, 2, 3), [1, 2, 3]), (wp.vec3, [1.0, 2.0, 3.0], [1, 2, 3]),
+    (wp.vec3, np.array([1, 2, 3]), [1, 2, 3]), (wp.vec3i, (1, 2, 3), [1, 2, 3]), (wp.mat22, wp.mat22(1, 2, 3, 4), [[1, 2], [3, 4]]),
+    (wp.mat22, ((1, 2), (3, 4)), [[1, 2], [3, 4]]), (wp.mat22, np.eye(2), [[1, 0], [0, 1]]), (wp.quat, (0, 0, 0, 1), [0, 0, 0, 1]),
+    (wp.quat, wp.quat(1, 2, 3, 4), [1, 2, 3, 4]), (wp.transform, wp.transform((1, 2, 3), (0, 0, 0, 1)), [1, 2, 3, 0, 0, 0, 1]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "T,value,expected", ACCEPTED, ids=[f"{t.__name__}-{type(v).__name__}-{i}" for i, (t, v, _) in enumerate(ACCEPTED)]
+)
+def test_scalar_and_vector_arguments(device, T, value, expected):
+    assert run(echo_kernel(T), T, 1, value, device=device)[0].tolist() == expected
+
+
+def test_numpy_arrays_can_be_passed_to_cpu_kernels():
+    x, y = np.arange(6, dtype=np.float32)[::2], np.ones(3, dtype=np.float32)
+    wp.launch(saxpy, dim=3, inputs=[2.0, x, y], device="cpu")
+    assert y.tolist() == [1.0, 5.0, 9.0]
+
+
+def test_recorded_command(device):
+    x, y, z = (wp.ones(4, dtype=float, device=device) for _ in range(3))
+    command = wp.launch(saxpy, dim=4, inputs=[2.0, x, y], device=device, record_cmd=True)
+    assert y.numpy().tolist() == [1.0] * 4, "a recorded launch does not run"
+    command.launch()
+    assert y.numpy().tolist() == [3.0] * 4
+    command.set_param_at_index(0, 10.0)
+    command.launch()
+    assert y.numpy().tolist() == [13.0] * 4
+    command.set_param_by_name("a", 1.0)
+    command.set_param_by_name("y", z)
+    command.launch()
+    assert y.numpy().tolist() == [13.0] * 4 and z.numpy().tolist() == [2.0] * 4
+    command.set_dim(2)
+    command.launch()
+    assert z.numpy().tolist() == [3.0, 3.0, 2.0, 2.0]
+    command.set_params([5.0, y, z])
+    command.set_dim((4,))
+    command.launch()
+    assert z.numpy().tolist() == [68.0, 68.0, 67.0, 67.0]
+
+
+def test_recorded_command_keeps_its_arrays_alive(device):
+    out = wp.zeros(4, dtype=float, device=device)
+    command = wp.launch(
+        saxpy, dim=4, inputs=[2.0, wp.full(4, 3.0, dtype=float, device=device), out], device=device, record_cmd=True
+    )
+    for _ in range(50):
+        wp.full(4, -1.0, dtype=float, device=device)
+    command.launch()
+    assert out.numpy().tolist() == [6.0] * 4
+
+
+def test_recorded_command_refuses_wrong_parameters(device):
+    x, y = wp.ones(4, dtype=float, device=device), wp.ones(4, dtype=float, device=device)
+    command = wp.launch(saxpy, dim=4, inputs=[2.0, x, y], device=device, record_cmd=True)
+    with pytest.raises(IndexError):
+        command.set_param_at_index(7, 1.0)
+    with pytest.raises(ValueError, match="nothing"):
+        command.set_param_by_name("nothing", 1.0)
+    with pytest.raises(Exception, match="x"):
+        command.set_param_by_name("x", wp.zeros(4, dtype=int, device=device))
+    with pytest.raises(Exception, match="'?a'?"):
+        command.set_param_at_index(0, "two")
+    command.launch()
+    assert y.numpy().tolist() == [3.0] * 4
+
+
+def test_launch_order_on_one_device(device):
+    x = wp.ones(1000, dtype=float, device=device)
+    for _ in range(10):
+        wp.launch(saxpy, dim=1000, inputs=[1.0, x, x], device=device)
+    np.testing.assert_array_equal(x.numpy(), np.full(1000, 1024.0, dtype=np.float32))
