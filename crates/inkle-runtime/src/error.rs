@@ -106,8 +106,6 @@ pub enum RuntimeError {
     RangeOutOfBounds { array: &'static str, offset: usize, count: usize, len: usize },
     /// A byte string has the wrong length.
     ByteCount { what: &'static str, expected: usize, found: usize },
-    /// A strided operation on a GPU needs kernels that nobody has registered.
-    NoStridedKernels { operation: &'static str, device: String },
     /// The code has no function of that name.
     NoSuchFunction { name: String },
     /// An object file could not be loaded.
@@ -131,11 +129,9 @@ impl RuntimeError {
     pub fn class(&self) -> ErrorClass {
         use RuntimeError::*;
         match self {
-            NoCudaDriver { .. }
-            | MissingDriverFunction { .. }
-            | Unsupported { .. }
-            | NoStridedKernels { .. }
-            | Threads { .. } => ErrorClass::Unavailable,
+            NoCudaDriver { .. } | MissingDriverFunction { .. } | Unsupported { .. } | Threads { .. } => {
+                ErrorClass::Unavailable
+            }
             OutOfMemory { .. } => ErrorClass::OutOfMemory,
             Cuda(_) => ErrorClass::Driver,
             AssertionFailed { .. } => ErrorClass::Kernel,
@@ -272,12 +268,6 @@ impl fmt::Display for RuntimeError {
                 "{count} elements from offset {offset} reach past the end of the {array} array of {len} elements"
             ),
             ByteCount { what, expected, found } => write!(f, "{what} takes {expected} bytes, not {found}"),
-            NoStridedKernels { operation, device } => {
-                write!(
-                    f,
-                    "{operation} of a non-contiguous array on '{device}' needs the compiler, which is absent"
-                )
-            }
             NoSuchFunction { name } => write!(f, "the code has no function '{name}'"),
             Load(error) => write!(f, "cannot load compiled code: {error}"),
             ModuleLoad { error, log } if log.is_empty() => write!(f, "cannot load GPU code: {error}"),

@@ -11,7 +11,7 @@ mod memory;
 mod stream;
 pub mod symbols;
 
-pub use array::{Array, Index, Slice, StridedKernels, StridedView, set_strided_kernels};
+pub use array::{Array, Index, Slice};
 pub use device::{
     Device, cuda_device_count, cuda_driver_version, cuda_status, default_device, device, devices,
     set_default_device,

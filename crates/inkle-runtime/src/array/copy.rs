@@ -7,8 +7,7 @@
 use std::sync::Arc;
 
 use super::plan::Plan;
-use super::strided::{self, StridedView};
-use super::{Array, host};
+use super::{Array, host, strided};
 use crate::device::Device;
 use crate::error::RuntimeError;
 use crate::memory::{Allocation, MemoryKind};
@@ -24,7 +23,7 @@ impl Array {
     ///
     /// # Errors
     /// [`RuntimeError::ShapeMismatch`], [`RuntimeError::TypeMismatch`], [`RuntimeError::WrongDevice`] for a
-    /// stream of a third device, [`RuntimeError::NoStridedKernels`]; else the driver's.
+    /// stream of a third device; else the driver's.
     pub fn copy_from(&self, src: &Array, stream: Option<&Stream>) -> Result<(), RuntimeError> {
         if self.elem_bytes() != src.elem_bytes() {
             return Err(RuntimeError::TypeMismatch {
@@ -263,9 +262,9 @@ impl Way {
         let stream = self.stream_of(dst.device())?;
         dst.memory().record_use(&stream);
         src.memory().record_use(&stream);
-        let kernels = strided::kernels("copy", &stream)?;
-        let elem_bytes = dst.elem_bytes() as u32;
-        kernels.copy(&stream, &StridedView::of(dst), &StridedView::of(src), elem_bytes)?;
+        if let Some(plan) = Plan::new(dst.shape(), [dst.strides(), src.strides()], dst.elem_bytes()) {
+            strided::copy(&stream, &plan, dst.address(), src.address())?;
+        }
         self.join(&stream)
     }
 
@@ -410,4 +409,13 @@ impl Array {
         let (shape, bytes) = super::checked_size(dtype, shape)?;
         Ok(Array::contiguous_in(Allocation::on_stream(stream, bytes)?, dtype, &shape))
     }
+}
+
+/// Queues copying a pattern, which is small enough to be staged, to GPU memory.
+pub(super) fn upload_pattern(stream: &Stream, dst: u64, pattern: &[u8]) -> Result<(), RuntimeError> {
+    let current = stream.device().enter()?;
+    // SAFETY: `dst` is fresh memory of the pattern's size on the stream's device.
+    unsafe { current.driver.memcpy_htod_async(dst, pattern.as_ptr().cast(), pattern.len(), stream.raw()) }?;
+    drop(current);
+    if pattern.len() > STAGED_BYTES { stream.synchronize() } else { Ok(()) }
 }

@@ -1,8 +1,7 @@
 //! Setting every element to one value.
 
 use super::plan::Plan;
-use super::strided::{self, StridedView};
-use super::{Array, host};
+use super::{Array, host, strided};
 use crate::cuda::sys::CUdeviceptr;
 use crate::error::RuntimeError;
 use crate::stream::Stream;
@@ -26,8 +25,7 @@ impl Array {
     /// queued on `stream`, or on the device's current stream.
     ///
     /// # Errors
-    /// [`RuntimeError::ByteCount`], [`RuntimeError::WrongDevice`]; [`RuntimeError::NoStridedKernels`] for an
-    /// array on a GPU that is not contiguous; else the driver's.
+    /// [`RuntimeError::ByteCount`], [`RuntimeError::WrongDevice`]; else the driver's.
     pub fn fill(&self, pattern: &[u8], stream: Option<&Stream>) -> Result<(), RuntimeError> {
         if pattern.len() != self.elem_bytes() {
             return Err(RuntimeError::ByteCount {
@@ -45,10 +43,11 @@ impl Array {
         }
         let stream = self.stream_for_use(stream)?;
         self.memory().record_use(&stream);
-        if plan.is_one_run() {
-            fill_run_on_gpu(&stream, self.address(), plan.run_bytes, pattern)
-        } else {
-            strided::kernels("fill", &stream)?.fill(&stream, &StridedView::of(self), pattern)
+        match period(pattern, self.address()) {
+            Some(period) if plan.is_one_run() => {
+                fill_run_on_gpu(&stream, self.address(), plan.run_bytes, &pattern[..period])
+            }
+            _ => strided::fill(&stream, &plan, self.address(), pattern),
         }
     }
 
@@ -66,63 +65,29 @@ impl Array {
     }
 }
 
-/// The shortest power-of-two prefix of at most 4 bytes whose repetition is the pattern.
-fn period(pattern: &[u8]) -> Option<usize> {
+/// The length of the shortest word of 1, 2 or 4 bytes whose repetition is the pattern and whose multiple the
+/// address is, as the driver wants.
+fn period(pattern: &[u8], address: u64) -> Option<usize> {
     [1, 2, 4].into_iter().find(|&p| {
-        pattern.len().is_multiple_of(p) && pattern.chunks_exact(p).all(|chunk| *chunk == pattern[..p])
+        pattern.len().is_multiple_of(p)
+            && address.is_multiple_of(p as u64)
+            && pattern.chunks_exact(p).all(|chunk| *chunk == pattern[..p])
     })
 }
 
-/// Fills contiguous GPU memory. The driver repeats 1, 2 or 4 bytes; a longer pattern is written as one
-/// column of words after another.
-fn fill_run_on_gpu(
-    stream: &Stream,
-    dst: CUdeviceptr,
-    bytes: usize,
-    pattern: &[u8],
-) -> Result<(), RuntimeError> {
-    if period(pattern).is_none()
-        && let Ok(kernels) = strided::kernels("fill", stream)
-    {
-        // One pass over the memory instead of one per word, where elements can be counted in an extent.
-        if let Ok(count) = i32::try_from(bytes / pattern.len()) {
-            let strides = [0, 0, 0, pattern.len() as i64];
-            let view = StridedView { address: dst, shape: [1, 1, 1, count], strides };
-            return kernels.fill(stream, &view, pattern);
-        }
-    }
+/// Fills contiguous GPU memory with a word of 1, 2 or 4 bytes, which the driver repeats.
+fn fill_run_on_gpu(stream: &Stream, dst: CUdeviceptr, bytes: usize, word: &[u8]) -> Result<(), RuntimeError> {
     let current = stream.device().enter()?;
     let (driver, queue) = (current.driver, stream.raw());
-    // SAFETY: the caller's run of bytes is GPU memory of an array, alive and recorded as used by the stream;
-    // the words written make up exactly that run; addresses are multiples of the element's alignment, which
-    // is at least that of the period for every type whose size the period divides, or are written bytewise.
+    // SAFETY: the caller's run of bytes is GPU memory of an array, alive and recorded as used by the stream.
     unsafe {
-        match period(pattern) {
-            Some(1) => driver.memset_d8_async(dst, pattern[0], bytes, queue)?,
-            Some(2) if dst.is_multiple_of(2) => {
-                let value = u16::from_le_bytes([pattern[0], pattern[1]]);
-                driver.memset_d16_async(dst, value, bytes / 2, queue)?;
-            }
-            Some(4) if dst.is_multiple_of(4) => {
-                let value = u32::from_le_bytes([pattern[0], pattern[1], pattern[2], pattern[3]]);
-                driver.memset_d32_async(dst, value, bytes / 4, queue)?;
-            }
-            _ => {
-                let (size, count) = (pattern.len(), bytes / pattern.len());
-                if size.is_multiple_of(4) && dst.is_multiple_of(4) {
-                    for (i, word) in pattern.chunks_exact(4).enumerate() {
-                        let value = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
-                        let column = dst + 4 * i as u64;
-                        driver.memset_d2_d32_async(column, size, value, 1, count, queue)?;
-                    }
-                } else {
-                    for (i, &byte) in pattern.iter().enumerate() {
-                        driver.memset_d2_d8_async(dst + i as u64, size, byte, 1, count, queue)?;
-                    }
-                }
-            }
+        match *word {
+            [a] => driver.memset_d8_async(dst, a, bytes, queue),
+            [a, b] => driver.memset_d16_async(dst, u16::from_le_bytes([a, b]), bytes / 2, queue),
+            [a, b, c, d] => driver.memset_d32_async(dst, u32::from_le_bytes([a, b, c, d]), bytes / 4, queue),
+            _ => unreachable!("a word has 1, 2 or 4 bytes"),
         }
-    }
+    }?;
     Ok(())
 }
 
@@ -132,10 +97,12 @@ mod tests {
 
     #[test]
     fn periods() {
-        assert_eq!(period(&[7, 7, 7]), Some(1));
-        assert_eq!(period(&[1, 2, 1, 2, 1, 2]), Some(2));
-        assert_eq!(period(&[1, 2, 3, 4, 1, 2, 3, 4]), Some(4));
-        assert_eq!(period(&[1, 2, 3]), None);
-        assert_eq!(period(&[1, 2, 3, 4, 5, 6]), None);
+        assert_eq!(period(&[7, 7, 7], 64), Some(1));
+        assert_eq!(period(&[1, 2, 1, 2, 1, 2], 64), Some(2));
+        assert_eq!(period(&[1, 2, 3, 4, 1, 2, 3, 4], 64), Some(4));
+        assert_eq!(period(&[1, 2, 3], 64), None);
+        assert_eq!(period(&[1, 2, 3, 4, 5, 6], 64), None);
+        assert_eq!(period(&[1, 2, 3, 4], 66), None);
+        assert_eq!(period(&[5; 4], 67), Some(1));
     }
 }

@@ -22,7 +22,6 @@ use crate::device::Device;
 use crate::error::RuntimeError;
 use crate::memory::{Allocation, KeepAlive, MemoryKind};
 
-pub use strided::{StridedKernels, StridedView, set_strided_kernels};
 pub use view::{Index, Slice};
 
 /// The most bytes that the elements of an array may span; offsets within it never overflow.

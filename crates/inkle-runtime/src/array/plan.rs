@@ -73,6 +73,31 @@ impl<const N: usize> Plan<N> {
         self.extents[..self.ndim.saturating_sub(1)].iter().product()
     }
 
+    /// All extents and strides, the last dimension last; unused leading dimensions have extent one.
+    pub(super) fn dims(&self) -> ([usize; MAX_DIMS], [[i64; MAX_DIMS]; N]) {
+        let (mut extents, mut strides) = ([1; MAX_DIMS], [[0; MAX_DIMS]; N]);
+        let lead = MAX_DIMS - self.ndim;
+        extents[lead..].copy_from_slice(&self.extents[..self.ndim]);
+        for (to, from) in strides.iter_mut().zip(&self.strides) {
+            to[lead..].copy_from_slice(&from[..self.ndim]);
+        }
+        (extents, strides)
+    }
+
+    /// The plan with runs cut back into points of `point_bytes` bytes, which is an element's size.
+    pub(super) fn split_run(&self, point_bytes: usize) -> Plan<N> {
+        let mut plan = *self;
+        let points = self.run_bytes / point_bytes;
+        // A run of several points came from a dimension, so there is room for it.
+        if points > 1 && self.ndim < MAX_DIMS {
+            plan.extents[self.ndim] = points;
+            plan.strides.iter_mut().for_each(|strides| strides[self.ndim] = point_bytes as i64);
+            plan.ndim += 1;
+            plan.run_bytes = point_bytes;
+        }
+        plan
+    }
+
     /// Calls `visit` with the byte offsets of the first point of each row in `rows`.
     pub(super) fn each_row(&self, rows: std::ops::Range<usize>, mut visit: impl FnMut([i64; N])) {
         let outer = self.ndim.saturating_sub(1);
@@ -103,6 +128,18 @@ impl<const N: usize> Plan<N> {
     }
 }
 
+impl Plan<1> {
+    /// The plan of a copy to the same places from one single place.
+    pub(super) fn with_source_at_rest(&self) -> Plan<2> {
+        Plan {
+            ndim: self.ndim,
+            extents: self.extents,
+            strides: [self.strides[0], [0; MAX_DIMS]],
+            run_bytes: self.run_bytes,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,6 +161,17 @@ mod tests {
     fn rows_stay_where_columns_are_cut() {
         let plan = Plan::new(&[3, 2], [&[8, 4], &[16, 4]], 4).unwrap();
         assert_eq!((plan.run_bytes, plan.row(), plan.row_count()), (8, (3, [8, 16]), 1));
+    }
+
+    #[test]
+    fn runs_can_be_cut_back_into_points() {
+        let plan = Plan::new(&[2, 2, 2, 3], [&[1000, 400, 150, 12]], 12).unwrap();
+        assert_eq!((plan.run_bytes, plan.row_count()), (36, 4));
+        let points = plan.split_run(12);
+        assert_eq!(points.dims(), ([2, 2, 2, 3], [[1000, 400, 150, 12]]));
+        assert_eq!(points.run_bytes, 12);
+        let column = Plan::new(&[5], [&[24]], 12).unwrap();
+        assert_eq!(column.split_run(12), column);
     }
 
     #[test]

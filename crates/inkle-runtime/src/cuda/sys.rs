@@ -215,8 +215,6 @@ driver! {
     "cuMemsetD8Async" fn memset_d8_async(to: CUdeviceptr, value: u8, count: usize, stream: CUstream);
     "cuMemsetD16Async" fn memset_d16_async(to: CUdeviceptr, value: u16, count: usize, stream: CUstream);
     "cuMemsetD32Async" fn memset_d32_async(to: CUdeviceptr, value: u32, count: usize, stream: CUstream);
-    "cuMemsetD2D8Async" fn memset_d2_d8_async(to: CUdeviceptr, pitch: usize, value: u8, width: usize, height: usize, stream: CUstream);
-    "cuMemsetD2D32Async" fn memset_d2_d32_async(to: CUdeviceptr, pitch: usize, value: u32, width: usize, height: usize, stream: CUstream);
 
     "cuStreamCreateWithPriority" fn stream_create_with_priority(stream: *mut CUstream, flags: c_uint, priority: c_int);
     "cuStreamDestroy_v2" fn stream_destroy(stream: CUstream);
