@@ -1,1 +1,20 @@
-//! .
+//! Kernels from source to loaded code: checked once per argument types, compiled once per target and options,
+//! cached on disk, loaded once per device.
+//!
+//! The unit of compilation is one kernel for one target and one set of options ([`codegen::Options`](Options)). Its cache key
+//! is a digest of the kernel's IR, the target, the options and the compiler's version. The IR holds everything the code
+//! depends on (the source, the functions, structs and constants it reaches, argument types), so a change recompiles exactly
+//! the kernels it reaches.
+#![forbid(unsafe_code)]
+
+mod cache;
+mod error;
+mod kernel;
+mod library;
+
+pub use cache::{CacheError, Entry, KernelCache, cache_dir, set_cache_dir, set_cache_enabled};
+pub use error::CompileError;
+pub use inkle_codegen::{Lanes, Options};
+pub use inkle_frontend::CheckOptions;
+pub use kernel::{Kernel, KernelIr, Loaded, Statistics, forget_loaded, statistics};
+pub use library::{library_function, library_names};

@@ -1,0 +1,263 @@
+//! A kernel's way from source to loaded code.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+
+use inkle_codegen::{CodegenError, CpuTarget, CudaOutput, CudaTarget, Options, Target};
+use inkle_frontend::env::{Environment, FunctionKey};
+use inkle_frontend::{CheckOptions, check_kernel};
+use inkle_ir::{Module, Param, ParamLayout, Type};
+use inkle_runtime::elf::LoadedObject;
+use inkle_runtime::{CpuFunction, CudaFunction, CudaModule, Device, RuntimeError};
+
+use crate::cache::{self, Entry};
+use crate::error::CompileError;
+
+/// A kernel checked for definite argument types, ready for code generation.
+#[derive(Debug)]
+pub struct KernelIr {
+    module: Module,
+    params: Vec<Param>,
+    layout: ParamLayout,
+    digest: blake3::Hash,
+}
+
+impl KernelIr {
+    /// Checks the kernel `key` for arguments of the types `args` and simplifies its IR.
+    ///
+    /// # Errors
+    /// [`CompileError::Rejected`] with every mistake in the kernel.
+    pub fn build(
+        env: &dyn Environment,
+        key: FunctionKey,
+        args: &[Type],
+        options: CheckOptions,
+    ) -> Result<KernelIr, CompileError> {
+        let module = check_kernel(env, key, args, options)?;
+        KernelIr::from_module(module)
+    }
+
+    /// Takes a module whose last function is the kernel.
+    ///
+    /// # Errors
+    /// [`CompileError::Broken`] when the module is not valid; [`CompileError::Codegen`] when it has no kernel.
+    pub fn from_module(mut module: Module) -> Result<KernelIr, CompileError> {
+        verify(&module, "the checker")?;
+        inkle_ir::simplify(&mut module);
+        verify(&module, "simplification")?;
+        let kernel = module.kernel().ok_or(CodegenError::NoKernel)?;
+        let params = kernel.params.clone();
+        let layout = ParamLayout::new(params.iter().map(|p| p.ty));
+        let digest = blake3::hash(module.to_string().as_bytes());
+        Ok(KernelIr { module, params, layout, digest })
+    }
+
+    /// The IR.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// Names and types of the parameters.
+    pub fn params(&self) -> &[Param] {
+        &self.params
+    }
+
+    /// Where the arguments lie in the parameter block.
+    pub fn layout(&self) -> &ParamLayout {
+        &self.layout
+    }
+
+    /// A digest of the IR: equal for kernels that compute the same way.
+    pub fn digest(&self) -> &blake3::Hash {
+        &self.digest
+    }
+
+    /// The options bit mask in which every array parameter is contiguous.
+    pub fn all_contiguous(&self) -> u64 {
+        let arrays = self.params.iter().enumerate().take(64).filter(|(_, p)| p.ty.as_array().is_some());
+        arrays.fold(0, |mask, (index, _)| mask | 1 << index)
+    }
+}
+
+/// In release builds the checker is trusted: it is tested against the verifier.
+fn verify(module: &Module, after: &'static str) -> Result<(), CompileError> {
+    if cfg!(debug_assertions) {
+        inkle_ir::verify(module).map_err(|errors| CompileError::Broken { after, errors })
+    } else {
+        Ok(())
+    }
+}
+
+/// A kernel loaded on a device.
+#[derive(Debug)]
+pub enum Loaded {
+    /// On the CPU.
+    Cpu(CpuFunction),
+    /// On a GPU.
+    Cuda(CudaFunction),
+}
+
+/// How often things were done in this process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Statistics {
+    /// Kernels compiled.
+    pub compiled: u64,
+    /// Kernels whose code was found in the cache on disk.
+    pub cached: u64,
+    /// Kernels whose code was already loaded by an equal kernel.
+    pub shared: u64,
+}
+
+static COMPILED: AtomicU64 = AtomicU64::new(0);
+static CACHED: AtomicU64 = AtomicU64::new(0);
+static SHARED: AtomicU64 = AtomicU64::new(0);
+
+/// What this process has done so far.
+pub fn statistics() -> Statistics {
+    Statistics {
+        compiled: COMPILED.load(Ordering::Relaxed),
+        cached: CACHED.load(Ordering::Relaxed),
+        shared: SHARED.load(Ordering::Relaxed),
+    }
+}
+
+/// What a loaded kernel was made from: equal keys, equal code.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct LoadKey {
+    digest: blake3::Hash,
+    device: Device,
+    options: Options,
+}
+
+/// One slot per kernel, device and options; whoever comes first compiles, the others wait.
+type Slot = Arc<Mutex<Option<Arc<Loaded>>>>;
+
+fn loaded() -> &'static Mutex<HashMap<LoadKey, Slot>> {
+    static LOADED: OnceLock<Mutex<HashMap<LoadKey, Slot>>> = OnceLock::new();
+    LOADED.get_or_init(Mutex::default)
+}
+
+/// Forgets all loaded code of this process, so that the next launch of a new kernel object goes to the cache on disk.
+/// Kernels that hold code keep it.
+pub fn forget_loaded() {
+    loaded().lock().unwrap_or_else(PoisonError::into_inner).clear();
+}
+
+/// A kernel for definite argument types and what was loaded of it.
+#[derive(Debug)]
+pub struct Kernel {
+    ir: KernelIr,
+    /// Few: devices times option sets in use. Read on every launch, so it is a list, newest last.
+    variants: RwLock<Vec<(Device, Options, Arc<Loaded>)>>,
+}
+
+impl Kernel {
+    /// A kernel of which nothing is loaded yet.
+    pub fn new(ir: KernelIr) -> Kernel {
+        Kernel { ir, variants: RwLock::new(Vec::new()) }
+    }
+
+    /// The IR.
+    pub fn ir(&self) -> &KernelIr {
+        &self.ir
+    }
+
+    /// The kernel's code on a device: compiled, or read from the cache, at first need. Concurrent callers that need the
+    /// same code wait for one compilation.
+    ///
+    /// # Errors
+    /// [`CompileError::Codegen`] when code cannot be made, [`CompileError::Load`] when it cannot be loaded.
+    pub fn load(&self, device: Device, options: &Options) -> Result<Arc<Loaded>, CompileError> {
+        if let Some(found) = self.find(device, options) {
+            return Ok(found);
+        }
+        let key = LoadKey { digest: self.ir.digest, device, options: options.clone() };
+        let slot = loaded().lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone();
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let code = match &*slot {
+            Some(code) => {
+                SHARED.fetch_add(1, Ordering::Relaxed);
+                code.clone()
+            }
+            None => {
+                let code = Arc::new(self.make(device, options)?);
+                *slot = Some(code.clone());
+                code
+            }
+        };
+        let mut variants = self.variants.write().unwrap_or_else(PoisonError::into_inner);
+        if !variants.iter().any(|(d, o, _)| *d == device && o == options) {
+            variants.push((device, options.clone(), code.clone()));
+        }
+        Ok(code)
+    }
+
+    fn find(&self, device: Device, options: &Options) -> Option<Arc<Loaded>> {
+        let variants = self.variants.read().unwrap_or_else(PoisonError::into_inner);
+        variants.iter().find(|(d, o, _)| *d == device && o == options).map(|(_, _, code)| code.clone())
+    }
+
+    fn make(&self, device: Device, options: &Options) -> Result<Loaded, CompileError> {
+        let params_bytes = self.ir.layout.size as usize;
+        if device.is_cpu() {
+            let entry = self.code(&Target::Cpu(CpuTarget::host()), options)?;
+            let object = LoadedObject::load(&entry.code).map_err(RuntimeError::from)?;
+            return Ok(Loaded::Cpu(CpuFunction::new(
+                Arc::new(object),
+                &entry.symbol,
+                params_bytes,
+                entry.lanes,
+            )?));
+        }
+        let arch = device.arch();
+        let machine_code = self.code(&Target::Cuda(CudaTarget { arch, output: CudaOutput::Cubin }), options);
+        let entry = match machine_code {
+            // Without nvJitLink the driver compiles the PTX.
+            Err(CompileError::Codegen(CodegenError::MissingLibrary { library, .. }))
+                if library != "libdevice" =>
+            {
+                self.code(&Target::Cuda(CudaTarget { arch, output: CudaOutput::Ptx }), options)?
+            }
+            other => other?,
+        };
+        let module = CudaModule::load(device, &entry.code)?;
+        Ok(Loaded::Cuda(CudaFunction::new(module, &entry.symbol, params_bytes)?))
+    }
+
+    /// The kernel's code for a target, from the cache or compiled.
+    ///
+    /// # Errors
+    /// [`CompileError::Codegen`].
+    pub fn code(&self, target: &Target, options: &Options) -> Result<Entry, CompileError> {
+        let cache = cache::current();
+        let key = cache_key(&self.ir.digest, target, options);
+        if let Some(entry) = cache.as_ref().and_then(|cache| cache.get(&key)) {
+            CACHED.fetch_add(1, Ordering::Relaxed);
+            return Ok(entry);
+        }
+        let entry = Entry::from(inkle_codegen::compile(&self.ir.module, target, options)?);
+        COMPILED.fetch_add(1, Ordering::Relaxed);
+        if let Some(Err(error)) = cache.map(|cache| cache.put(&key, &entry)) {
+            static WARNED: std::sync::Once = std::sync::Once::new();
+            WARNED.call_once(|| {
+                eprintln!("inkle: {error}; kernels will be compiled again in the next process")
+            });
+        }
+        Ok(entry)
+    }
+}
+
+fn cache_key(digest: &blake3::Hash, target: &Target, options: &Options) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    for part in [
+        digest.as_bytes().as_slice(),
+        target.key().as_bytes(),
+        options.key().as_bytes(),
+        inkle_codegen::compiler_version().as_bytes(),
+    ] {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize()
+}
