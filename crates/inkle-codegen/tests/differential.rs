@@ -1,0 +1,394 @@
+//! The same kernel compiled in every way must give the same bits.
+//!
+//! The reference is one lane without optimisation on the host. Kernels are written so that their results do not
+//! depend on the order of threads.
+
+mod common;
+
+use common::{as_f32s, exact, f32s, i32s, module, runnable_targets, Arg, Code, Numbers};
+use inkle_codegen::{CpuTarget, Options};
+
+const WAYS: [(u8, u32); 7] = [(2, 1), (0, 4), (2, 2), (2, 4), (2, 8), (2, 16), (2, 32)];
+
+/// Compiles and runs in every way, on launches with and without a tail and in several ranges.
+fn same_everywhere(text: &str, launches: &[(Vec<Arg>, Vec<i32>)], contiguous: u64) -> Vec<Vec<Arg>> {
+    let module = module(text);
+    let reference = Code::new(&module, &CpuTarget::host(), &exact(0, 1));
+    let want: Vec<Vec<Arg>> = launches.iter().map(|(args, dims)| reference.run(args, dims, &[])).collect();
+    for target in runnable_targets() {
+        for (level, lanes) in WAYS {
+            for contiguous in [0, contiguous] {
+                let options = Options { contiguous, ..exact(level, lanes) };
+                let code = Code::new(&module, &target, &options);
+                for ((args, dims), want) in launches.iter().zip(&want) {
+                    let size: u64 = dims.iter().map(|&d| d as u64).product();
+                    for cuts in [vec![], vec![size / 3, size / 2 + 1]] {
+                        let got = code.run(args, dims, &cuts);
+                        for (i, (got, want)) in got.iter().zip(want).enumerate() {
+                            assert!(
+                                got.data() == want.data(),
+                                "argument {i} differs: {} level {level} lanes {lanes} (used {}) dims {dims:?} cuts {cuts:?}\n got {:?}\nwant {:?}",
+                                target.cpu,
+                                code.artifact.lanes,
+                                as_f32s(got.data()),
+                                as_f32s(want.data()),
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+    want
+}
+
+const SIZES: [i32; 4] = [1, 16, 37, 130];
+
+/// A launch of each size.
+fn launches(make: impl Fn(i32, &mut Numbers) -> Vec<Arg>) -> Vec<(Vec<Arg>, Vec<i32>)> {
+    SIZES.iter().map(|&n| (make(n, &mut Numbers(n as u64)), vec![n])).collect()
+}
+
+fn units(n: i32, numbers: &mut Numbers) -> Vec<f32> {
+    (0..n).map(|_| numbers.unit()).collect()
+}
+
+fn ints(n: i32, numbers: &mut Numbers) -> Vec<i32> {
+    (0..n).map(|_| numbers.next() as i32).collect()
+}
+
+fn permutation(n: i32, numbers: &mut Numbers) -> Vec<i32> {
+    let mut all: Vec<i32> = (0..n).collect();
+    for i in (1..all.len()).rev() {
+        all.swap(i, numbers.below(i as u64 + 1) as usize);
+    }
+    all
+}
+
+macro_rules! kernel {
+    ($name:literal) => {
+        include_str!(concat!("kernels/", $name, ".ink"))
+    };
+}
+
+#[test]
+fn saxpy() {
+    let launches =
+        launches(|n, r| vec![Arg::f32(units(n, r)), Arg::f32(units(n, r)), Arg::Bytes(f32s([1.5]))]);
+    let out = same_everywhere(kernel!("saxpy"), &launches, 3);
+    let (args, _) = &launches[2];
+    let (x, y) = (as_f32s(args[0].data()), as_f32s(args[1].data()));
+    let want: Vec<f32> = x.iter().zip(&y).map(|(x, y)| 1.5 * x + y).collect();
+    assert_eq!(as_f32s(out[2][1].data()), want);
+}
+
+#[test]
+fn strides_that_are_not_the_element_size() {
+    let spread = |values: Vec<f32>, step: usize| -> Arg {
+        let n = values.len();
+        let mut data = vec![0u8; (n * step).max(1) * 4];
+        for (i, v) in values.iter().enumerate() {
+            data[i * step * 4..][..4].copy_from_slice(&v.to_ne_bytes());
+        }
+        Arg::Array { data, shape: vec![n as i32], strides: vec![step as i64 * 4] }
+    };
+    let launches = launches(|n, r| {
+        vec![spread(units(n, r), 3), spread(units(n, r), 1), Arg::Bytes(f32s([1.5]))]
+    });
+    same_everywhere(kernel!("saxpy"), &launches, 2);
+}
+
+#[test]
+fn divergent_if() {
+    let launches =
+        launches(|n, r| vec![Arg::f32(units(n, r)), Arg::f32(units(n, r)), Arg::Bytes(i32s([n]))]);
+    same_everywhere(kernel!("divergent_if"), &launches, 3);
+}
+
+#[test]
+fn trip_counts() {
+    let launches =
+        launches(|n, r| vec![Arg::i32(ints(n, r)), Arg::i32(ints(n, r)), Arg::Bytes(i32s([n]))]);
+    same_everywhere(kernel!("trip_counts"), &launches, 3);
+}
+
+#[test]
+fn early_exit() {
+    let launches =
+        launches(|n, r| vec![Arg::i32(ints(n, r)), Arg::i32(ints(n, r)), Arg::Bytes(i32s([n]))]);
+    same_everywhere(kernel!("collatz"), &launches, 3);
+}
+
+#[test]
+fn gather_scatter() {
+    let launches = launches(|n, r| {
+        let halves: Vec<u8> = (0..n).flat_map(|_| (0x3c00 + (r.next() as u16 & 0x3ff)).to_ne_bytes()).collect();
+        vec![
+            Arg::i32(permutation(n, r)),
+            Arg::array(f32s(units(3 * n, r)), 12, &[n]),
+            Arg::array((0..n).map(|_| (r.next() & 1) as u8).collect(), 1, &[n]),
+            Arg::array(f32s(units(n.max(2) * n.max(2), r)), 4, &[n.max(2), n.max(2)]),
+            Arg::array(f32s(units(3 * n, r)), 12, &[n]),
+            Arg::array(vec![0; n as usize], 1, &[n]),
+            Arg::array(halves, 2, &[n]),
+            Arg::array(vec![0; 8 * n as usize], 8, &[n]),
+        ]
+    });
+    same_everywhere(kernel!("gather_scatter"), &launches, 0xff);
+}
+
+#[test]
+fn atomics() {
+    let launches = launches(|n, r| {
+        vec![
+            Arg::i32(ints(n, r)),
+            Arg::i32([0, 0, i32::MAX, i32::MIN, -1, 0]),
+            Arg::f32([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, f32::NAN, 100.0]),
+            Arg::array(vec![0; 64], 8, &[8]),
+            Arg::array(vec![0; 2], 2, &[1]),
+            Arg::array(vec![0; 8], 1, &[8]),
+        ]
+    });
+    same_everywhere(kernel!("atomics"), &launches, 0x3f);
+}
+
+#[test]
+fn old_values() {
+    let launches =
+        launches(|n, r| vec![Arg::i32(ints(n, r)), Arg::i32(ints(n, r)), Arg::f32(units(n, r))]);
+    same_everywhere(kernel!("old_values"), &launches, 7);
+}
+
+#[test]
+fn structs() {
+    let launches = launches(|n, r| {
+        // Outer: a, Inner (flag, v), an array descriptor, a matrix.
+        let mut outer = vec![0u8; 136];
+        outer[..4].copy_from_slice(&1.25f32.to_ne_bytes());
+        let data: &'static mut [u8] = Box::leak(f32s(units(5, r)).into_boxed_slice());
+        let address = data.as_mut_ptr().expose_provenance() as u64;
+        outer[32..40].copy_from_slice(&address.to_ne_bytes());
+        outer[48..52].copy_from_slice(&5i32.to_ne_bytes());
+        outer[64..72].copy_from_slice(&4i64.to_ne_bytes());
+        outer[96..132].copy_from_slice(&f32s(units(9, r)));
+        let inners: Vec<u8> = (0..n)
+            .flat_map(|i| {
+                let mut inner = [0u8; 24];
+                inner[0] = (i & 1) as u8;
+                inner[8..16].copy_from_slice(&f64::from(r.unit()).to_ne_bytes());
+                inner[16..24].copy_from_slice(&f64::from(r.unit()).to_ne_bytes());
+                inner
+            })
+            .collect();
+        vec![
+            Arg::array(inners, 24, &[n]),
+            Arg::Bytes(outer),
+            Arg::i32(ints(n, r)),
+            Arg::f32(units(n, r)),
+        ]
+    });
+    same_everywhere(kernel!("structs"), &launches, 0xd);
+}
+
+#[test]
+fn integer_division() {
+    let launches = launches(|n, r| {
+        let mut a = ints(n, r);
+        let mut b: Vec<i32> = (0..n).map(|_| (r.next() as i32) >> r.below(31)).collect();
+        for (i, (x, y)) in [(i32::MIN, -1), (5, 0), (i32::MIN, 1), (i32::MAX, -1), (-7, 2), (7, -2)].iter().enumerate()
+        {
+            if i < a.len() {
+                (a[i], b[i]) = (*x, *y);
+            }
+        }
+        vec![
+            Arg::i32(a),
+            Arg::i32(b),
+            Arg::i32(ints(n, r)),
+            Arg::array(vec![0; 8 * n as usize], 8, &[n]),
+            Arg::i32(ints(n, r)),
+            Arg::array(vec![0; n as usize], 1, &[n]),
+        ]
+    });
+    let out = same_everywhere(kernel!("integer_division"), &launches, 0x3f);
+    let (args, _) = &launches[3];
+    let (a, b) = (common::as_i32s(args[0].data()), common::as_i32s(args[1].data()));
+    for ((a, b), got) in a.iter().zip(&b).zip(common::as_i32s(out[3][2].data())) {
+        if let (Some(q), Some(r)) = (a.checked_div(*b), a.checked_rem(*b)) {
+            let floor = if r != 0 && (r < 0) != (*b < 0) { q - 1 } else { q };
+            assert_eq!(got, (q.wrapping_mul(*b).wrapping_add(r)) ^ floor, "{a} / {b}");
+        }
+    }
+}
+
+#[test]
+fn conversions() {
+    let special = [
+        0.0, -0.0, 1.0, -1.0, 0.5, 65504.0, 65519.99, 65520.0, 1e300, -1e300, f64::INFINITY, f64::NEG_INFINITY,
+        f64::NAN, 5.96e-8, 2.98e-8, 2.980232238769531e-8, 2.9802322387695316e-8, 6.1e-5, 6.097e-5, 127.5, -128.5,
+        300.0, 1.8446744073709552e19, 9.3e18, 2147483648.0, -2147483649.0, 1.00048828125, 1.000488281250001,
+        3.3895313892515355e38, 3.4e38, 1e-40, 1e-45, 7e-46,
+    ];
+    let launches = launches(|n, r| {
+        let values = (0..n as usize).map(|i| match special.get(i) {
+            Some(&v) => v,
+            None => f64::from_bits((r.next() & 0x800f_ffff_ffff_ffff) | ((1023 - 20 + r.below(40)) << 52)),
+        });
+        let bytes: Vec<u8> = values.flat_map(f64::to_ne_bytes).collect();
+        let room = |size: usize| Arg::array(vec![0; size * n as usize], size as i64, &[n]);
+        vec![Arg::array(bytes, 8, &[n]), room(2), room(2), room(1), room(8), room(4), room(4)]
+    });
+    let out = same_everywhere(kernel!("conversions"), &launches, 0x7f);
+    // The reference itself, against conversions written by others.
+    for ((args, _), out) in launches.iter().zip(&out) {
+        let values: Vec<f64> = args[0].data().as_chunks::<8>().0.iter().map(|&c| f64::from_ne_bytes(c)).collect();
+        for (i, &v) in values.iter().enumerate() {
+            let bits = |arg: usize| u16::from_ne_bytes(out[arg].data().as_chunks::<2>().0[i]);
+            if v.is_nan() {
+                assert!(half::f16::from_bits(bits(1)).is_nan() && half::bf16::from_bits(bits(2)).is_nan());
+            } else {
+                assert_eq!(bits(1), f16_bits(v), "f16 of {v:e}");
+                assert_eq!(bits(2), half::bf16::from_f64(v).to_bits(), "bf16 of {v:e}");
+            }
+            assert_eq!(out[3].data()[i] as i8, v as f32 as i8, "i8 of {v:e}");
+            assert_eq!(u64::from_ne_bytes(out[4].data().as_chunks::<8>().0[i]), v as u64, "u64 of {v:e}");
+        }
+    }
+}
+
+/// f64 to f16, rounded once: the two neighbours are compared exactly, in f64.
+fn f16_bits(v: f64) -> u16 {
+    let sign = if v.is_sign_negative() { 0x8000 } else { 0 };
+    let v = v.abs();
+    // The largest f16 that is not above; its neighbour stands for 65536 when it is infinity.
+    let (mut low, mut high) = (0u16, 0x7c00u16);
+    let value = |bits: u16| if bits == 0x7c00 { 65536.0 } else { half::f16::from_bits(bits).to_f64_const() };
+    if v >= 65536.0 {
+        return sign | 0x7c00;
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if value(middle) <= v { low = middle } else { high = middle }
+    }
+    let (below, above) = (v - value(low), value(high) - v);
+    let up = above < below || (above == below && low & 1 == 1);
+    sign | if up { high } else { low }
+}
+
+#[test]
+fn operations() {
+    let special = [0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.49999997, 8388609.0, 1e30, f32::NAN, f32::INFINITY];
+    let launches = launches(|n, r| {
+        let values = (0..n as usize).map(|i| special.get(i).copied().unwrap_or_else(|| r.unit() * 100.0));
+        let values: Vec<f32> = values.collect();
+        let mut whole = ints(n, r);
+        whole[0] = 0;
+        vec![Arg::f32(values), Arg::i32(whole), Arg::f32(units(n, r)), Arg::i32(ints(n, r))]
+    });
+    same_everywhere(kernel!("unary"), &launches, 0xf);
+}
+
+#[test]
+fn rows() {
+    let make = |a: i32, b: i32, c: i32| {
+        let count = (a * b * c) as usize;
+        (vec![Arg::array(vec![0; 4 * count], 4, &[a, b, c]), Arg::i32([0])], vec![a, b, c])
+    };
+    let launches = [make(2, 3, 5), make(1, 1, 1), make(3, 2, 16), make(2, 5, 33), make(4, 7, 3)];
+    let out = same_everywhere(kernel!("rows"), &launches, 3);
+    for ((_, dims), out) in launches.iter().zip(&out) {
+        let mut want = Vec::new();
+        for i in 0..dims[0] {
+            for j in 0..dims[1] {
+                for k in 0..dims[2] {
+                    want.push((i * 100 + j) * 100 + k + dims[1]);
+                }
+            }
+        }
+        assert_eq!(common::as_i32s(out[0].data()), want);
+        assert_eq!(common::as_i32s(out[1].data()), [want.len() as i32]);
+    }
+}
+
+#[test]
+fn more_dimensions_than_the_kernel_asks_for() {
+    // The kernel asks for one index; the launch has two. Each index comes as often as the rest is large.
+    let text = "kernel @k(%c: array<i32, 1>) {
+      %i = tid 0 : i32
+      %one = const 1 : i32
+      %e = elem %c, %i : ref<i32>
+      %o = atomic_add %e, %one : i32
+      return
+    }";
+    let launches = [(vec![Arg::i32([0; 20])], vec![20, 3]), (vec![Arg::i32([0; 5])], vec![5, 2, 2])];
+    let out = same_everywhere(text, &launches, 1);
+    assert_eq!(common::as_i32s(out[0][0].data()), [3; 20]);
+    assert_eq!(common::as_i32s(out[1][0].data()), [4; 5]);
+}
+
+#[test]
+fn indexed_arrays() {
+    let make = |n: i32, m: i32, rows: Option<Vec<i32>>, cols: Option<Vec<i32>>| {
+        let mut numbers = Numbers(7);
+        let (a, b) = (rows.as_ref().map_or(n, |r| r.len() as i32), cols.as_ref().map_or(m, |c| c.len() as i32));
+        let array = Arg::Indexed {
+            data: f32s(units(n * m, &mut numbers)),
+            strides: vec![4 * i64::from(m), 4],
+            lists: vec![rows, cols],
+            shape: vec![a, b],
+        };
+        (vec![array, Arg::array(vec![0; 4 * (a * b) as usize], 4, &[a, b])], vec![a, b])
+    };
+    let launches = [
+        make(5, 40, Some(vec![4, 0, 2]), None),
+        make(3, 50, None, Some((0..37).map(|i| (i * 7) % 50).collect())),
+        make(4, 20, None, None),
+    ];
+    same_everywhere(kernel!("indexed"), &launches, 2);
+}
+
+#[test]
+fn nbody() {
+    let launches = launches(|n, r| {
+        vec![
+            Arg::array(f32s(units(3 * n, r)), 12, &[n]),
+            Arg::array(f32s(units(3 * n, r)), 12, &[n]),
+            Arg::Bytes(f32s([0.01])),
+        ]
+    });
+    same_everywhere(kernel!("nbody"), &launches, 3);
+}
+
+#[test]
+fn interleaved_vectors() {
+    let launches = launches(|n, r| {
+        vec![
+            Arg::array(f32s(units(2 * n, r)), 8, &[n]),
+            Arg::array(f32s(units(3 * n, r)), 12, &[n]),
+            Arg::array(f32s(units(4 * n, r)), 16, &[n]),
+            Arg::Bytes(f32s([3.5])),
+        ]
+    });
+    same_everywhere(kernel!("interleaved"), &launches, 7);
+}
+
+#[test]
+fn uniform_flow() {
+    for mode in [1, 2] {
+        let launches = launches(|n, r| {
+            vec![Arg::f32(units(n, r)), Arg::Bytes(i32s([mode])), Arg::Bytes(i32s([n.min(6)])), Arg::f32(units(n, r))]
+        });
+        same_everywhere(kernel!("uniform_flow"), &launches, 9);
+    }
+}
+
+#[test]
+fn halves() {
+    let launches = launches(|n, r| {
+        let halves = |base: u16, r: &mut Numbers| -> Vec<u8> {
+            (0..n).flat_map(|_| (base ^ (r.next() as u16 & 0x8fff)).to_ne_bytes()).collect()
+        };
+        vec![Arg::array(halves(0x3000, r), 2, &[n]), Arg::array(halves(0x3000, r), 2, &[n])]
+    });
+    same_everywhere(kernel!("halves"), &launches, 3);
+}
