@@ -1,0 +1,146 @@
+//! From Python source to results on the CPU.
+
+use std::sync::Arc;
+
+use inkle_diag::{Diagnostics, SourceFile};
+use inkle_frontend::env::{Binding, Environment, FunctionKey, FunctionSource, LibraryFunction, ObjectKey, ParamSpec};
+use inkle_frontend::tree::Expr;
+use inkle_frontend::CheckOptions;
+use inkle_ir::{ArrayDesc, LaunchBounds, Scalar, Type};
+use inkle_module::{Kernel, KernelIr, Loaded, Options};
+use inkle_runtime::Device;
+
+struct Env(Arc<FunctionSource>);
+
+impl Environment for Env {
+    fn function(&self, _: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
+        Ok(vec![self.0.clone()])
+    }
+    fn resolve(&self, _: FunctionKey, name: &str) -> Option<Binding> {
+        match name {
+            "wp" => Some(Binding::Object(ObjectKey(0))),
+            "float" => Some(Binding::Type(Type::F32)),
+            "int" => Some(Binding::Type(Type::I32)),
+            "range" => Some(Binding::Builtin("range".into())),
+            _ => None,
+        }
+    }
+    fn attribute(&self, _: ObjectKey, name: &str) -> Option<Binding> {
+        Some(match name {
+            "vec3" => Binding::Type(Type::vec(3, Scalar::F32)),
+            _ => Binding::Builtin(name.into()),
+        })
+    }
+    fn describe(&self, _: ObjectKey) -> String {
+        "module inkle".into()
+    }
+    fn static_value(&self, _: FunctionKey, _: &Expr, _: &[(String, inkle_frontend::env::ConstValue)]) -> Result<Binding, String> {
+        Err("no interpreter".into())
+    }
+    fn library(&self, name: &str) -> Vec<LibraryFunction> {
+        inkle_module::library_function(name)
+    }
+    fn library_names(&self) -> Vec<String> {
+        inkle_module::library_names()
+    }
+}
+
+fn kernel(source: &str, args: &[Type]) -> Kernel {
+    let file = SourceFile::register("kernel.py", source);
+    let def = inkle_python::parse_file(&file).function_at_line(1, "k").expect("it parses");
+    let params = def.params.iter().map(|_| ParamSpec { pattern: None, default: None }).collect();
+    let key = FunctionKey(0);
+    let source = FunctionSource { key, name: "k".into(), def, params, returns: None };
+    let ir = KernelIr::build(&Env(Arc::new(source)), key, args, CheckOptions::default());
+    Kernel::new(ir.unwrap_or_else(|e| panic!("{e}")))
+}
+
+#[derive(Clone)]
+enum Arg<'a> {
+    Floats(&'a [f32], i32),
+    F32(f32),
+    I32(i32),
+}
+
+fn launch(kernel: &Kernel, n: i32, args: &[Arg]) {
+    let layout = kernel.ir().layout();
+    let mut block = vec![0u8; layout.size as usize];
+    let bounds = LaunchBounds { dims: [n, 1, 1, 1], size: n as u64 };
+    block[..16].copy_from_slice(&bounds.dims.map(i32::to_le_bytes).concat());
+    block[16..24].copy_from_slice(&bounds.size.to_le_bytes());
+    for (arg, at) in args.iter().zip(&layout.args) {
+        let at = at.offset as usize;
+        match arg {
+            Arg::F32(x) => block[at..at + 4].copy_from_slice(&x.to_le_bytes()),
+            Arg::I32(x) => block[at..at + 4].copy_from_slice(&x.to_le_bytes()),
+            Arg::Floats(data, width) => {
+                let address = data.as_ptr().expose_provenance() as u64;
+                let desc = ArrayDesc {
+                    data: address,
+                    shape: [data.len() as i32 / width, 0, 0, 0],
+                    strides: [i64::from(*width) * 4, 0, 0, 0],
+                    ..ArrayDesc::default()
+                };
+                block[at..at + 8].copy_from_slice(&desc.data.to_le_bytes());
+                block[at + 16..at + 32].copy_from_slice(&desc.shape.map(i32::to_le_bytes).concat());
+                block[at + 32..at + 64].copy_from_slice(&desc.strides.map(i64::to_le_bytes).concat());
+            }
+        }
+    }
+    let words: Vec<u64> = block.chunks(8).map(|c| u64::from_le_bytes(c.try_into().unwrap())).collect();
+    let options = Options { contiguous: kernel.ir().all_contiguous(), ..Options::default() };
+    let loaded = kernel.load(Device::cpu(), &options).unwrap_or_else(|e| panic!("{e}"));
+    let Loaded::Cpu(function) = &*loaded else { panic!("a CPU device loads CPU code") };
+    function.launch(&words, n as u64).unwrap();
+}
+
+#[test]
+fn saxpy() {
+    let array = Type::array(Type::F32, 1);
+    let k = kernel("def k(x, y, a):\n    i = wp.tid()\n    y[i] = a * x[i] + y[i]\n", &[array, array, Type::F32]);
+    let x: Vec<f32> = (0..1003).map(|i| i as f32).collect();
+    let y = vec![1.0f32; 1003];
+    launch(&k, 1003, &[Arg::Floats(&x, 1), Arg::Floats(&y, 1), Arg::F32(2.0)]);
+    for (i, y) in y.iter().enumerate() {
+        assert_eq!(*y, 2.0 * i as f32 + 1.0);
+    }
+}
+
+#[test]
+fn nbody_with_loops_vectors_and_library_calls() {
+    let vec3 = Type::vec(3, Scalar::F32);
+    let k = kernel(
+        "def k(p, o, n):
+    i = wp.tid()
+    a = p[i]
+    f = wp.vec3(0.0, 0.0, 0.0)
+    for j in range(n):
+        d = p[j] - a
+        r2 = wp.dot(d, d) + 0.01
+        inv = 1.0 / wp.sqrt(r2)
+        if r2 > 0.5:
+            f += d * (inv * inv * inv)
+        else:
+            continue
+    o[i] = f
+",
+        &[Type::array(vec3, 1), Type::array(vec3, 1), Type::I32],
+    );
+    let n = 37;
+    let p: Vec<f32> = (0..n * 3).map(|i| ((i * 7919) % 101) as f32 / 50.0).collect();
+    let o = vec![0.0f32; n * 3];
+    launch(&k, n as i32, &[Arg::Floats(&p, 3), Arg::Floats(&o, 3), Arg::I32(n as i32)]);
+    for i in 0..n {
+        let mut f = [0.0f64; 3];
+        for j in 0..n {
+            let d: Vec<f64> = (0..3).map(|c| f64::from(p[j * 3 + c]) - f64::from(p[i * 3 + c])).collect();
+            let r2 = d.iter().map(|x| x * x).sum::<f64>() + 0.01;
+            if r2 > 0.5 {
+                (0..3).for_each(|c| f[c] += d[c] / r2.powf(1.5));
+            }
+        }
+        for c in 0..3 {
+            assert!((f64::from(o[i * 3 + c]) - f[c]).abs() < 1e-4, "{i} {c}: {} {}", o[i * 3 + c], f[c]);
+        }
+    }
+}
