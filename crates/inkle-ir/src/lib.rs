@@ -28,6 +28,8 @@
 //! *Invariant:* this crate never sees a device. Anything that asks "which GPU?" belongs in `inkle-codegen` or later.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "arbitrary")]
+pub mod arbitrary;
 mod builder;
 mod ir;
 mod layout;

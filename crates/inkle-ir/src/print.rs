@@ -116,14 +116,22 @@ impl fmt::Display for Function {
 /// The first lines of the operations for which `wanted` holds, numbered as the whole module's text is.
 pub(crate) fn op_texts(module: &Module, function: &Function, wanted: &HashSet<Op>) -> Vec<(Op, String)> {
     let mut texts = Vec::new();
-    let mut sink = String::new();
-    // A `String` takes everything, so there is no error to report.
-    let _ = Printer::new(Some(module), function, &mut Structs::default()).function(&mut sink, |op, text| {
-        if wanted.contains(&op) {
-            texts.push((op, text.to_owned()));
-        }
-    });
+    // There is nothing that could fail to be written.
+    let _ =
+        Printer::new(Some(module), function, &mut Structs::default()).function(&mut Nowhere, |op, text| {
+            if wanted.contains(&op) {
+                texts.push((op, text.to_owned()));
+            }
+        });
     texts
+}
+
+struct Nowhere;
+
+impl Write for Nowhere {
+    fn write_str(&mut self, _: &str) -> fmt::Result {
+        Ok(())
+    }
 }
 
 /// The structs met so far, each after the structs it holds.
@@ -459,8 +467,11 @@ impl<'a> Printer<'a> {
     }
 }
 
+/// Deeper levels are not told apart: indenting them all would make the text grow with the square of the depth.
+const MAX_INDENT: usize = 64;
+
 fn indent(out: &mut impl Write, level: usize) -> fmt::Result {
-    for _ in 0..level {
+    for _ in 0..level.min(MAX_INDENT) {
         out.write_str("  ")?;
     }
     Ok(())

@@ -282,7 +282,7 @@ impl Checker<'_> {
             OpKind::AtomicCas => {
                 let [r, compare, new] = self.operands(data)?;
                 let ty = target(0, r)?;
-                if !ty.as_scalar().is_some_and(|s| s.size() >= 4) {
+                if ty.as_scalar().is_none_or(|s| s.size() < 4) {
                     return wrong_operand(0, r, "a ref to a scalar of 32 or 64 bits");
                 }
                 same(1, compare, ty)?;

@@ -65,9 +65,8 @@ impl TypeChecker {
     }
 
     fn check_struct(&mut self, s: &'static StructType) -> Result<(u64, u64), String> {
-        match self.names.insert(&s.name, s) {
-            Some(other) => self.clashes.push((other, s)),
-            None => {}
+        if let Some(other) = self.names.insert(&s.name, s) {
+            self.clashes.push((other, s));
         }
         let (mut end, mut largest) = (0u64, 1u64);
         for field in &s.fields {
