@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds what `make test-gpu` needs on a machine with a GPU and no Rust, LLVM or network, into build/gpu: a wheel
-# with LLVM inside, and every Rust test binary that holds a test with `cuda` in its name. GPU_BUNDLE_MIB (60) is the
+# with LLVM inside, and the Rust test binaries that hold tests for a GPU. GPU_BUNDLE_MIB (60) is the
 # most it may weigh.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -8,30 +8,12 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 bundle=build/gpu
 limit_mib=${GPU_BUNDLE_MIB:-60}
 rm -rf "$bundle"
-mkdir -p "$bundle/tests"
+mkdir -p "$bundle"
 
 scripts/wheel.sh "$bundle"
 
 say "building the test binaries"
-cargo test --workspace --locked --no-run --profile fast --tests --lib --message-format=json \
-    --no-default-features --features static-llvm >build/gpu-tests.json
-"$python" - build/gpu-tests.json <<'PYTHON' >build/gpu-tests.txt
-import json
-import sys
-
-for line in open(sys.argv[1], encoding="utf-8"):
-    message = json.loads(line)
-    if message.get("reason") == "compiler-artifact" and message.get("executable") and message["profile"]["test"]:
-        package = message["package_id"].split("#")[0].rsplit("/", 1)[-1]
-        print(f"{package}--{message['target']['name']}", message["executable"])
-PYTHON
-while read -r name binary; do
-    if "$binary" --list 2>/dev/null | grep -q 'cuda.*: test$'; then
-        say "taking $name"
-        strip -o "$bundle/tests/$name" "$binary"
-        xz -T0 -6 "$bundle/tests/$name"
-    fi
-done <build/gpu-tests.txt
+"$python" scripts/cuda_tests.py pack "$bundle/tests" --profile fast --no-default-features --features static-llvm
 
 git rev-parse --short=12 HEAD >"$bundle/revision"
 du -h "$bundle"/* "$bundle"/tests/*

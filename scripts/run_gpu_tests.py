@@ -1,14 +1,14 @@
 """Runs the tests of Rust and of Python that need an NVIDIA GPU, and closes with one summary.
 
-Rust tests are those with `cuda` in their name, Python tests those that run on the device `cuda:0`. Where there is
-no cargo, the Rust tests are the binaries of build/gpu. A test that skips itself on a machine with a GPU is a failure.
+Rust tests are those of a file with `cuda` in its name or with it in their own, Python tests those that run on the
+device `cuda:0`. Where there is no cargo, the Rust tests are the binaries of build/gpu. A test that skips itself on a machine with a GPU is a failure.
 """
 
-import lzma
 import os
 import shutil
 import sys
 
+import cuda_tests
 from run_tests import ROOT, Outcome, close, python_outcomes, read_libtest, run_shown
 
 BUNDLE = ROOT / "build/gpu"
@@ -17,26 +17,11 @@ ON_GPU = ["tests/python", "--device", "cuda:0", "-k", "cuda"]
 SANITIZER = ["compute-sanitizer", "--tool", "memcheck", "--error-exitcode", "99", "--target-processes", "all"]
 
 
-def unpacked(folder):
-    """The test binaries of the bundle, unpacked beside their archives."""
-    for archive in sorted(folder.glob("*.xz")):
-        binary = archive.with_suffix("")
-        if not binary.exists() or binary.stat().st_mtime < archive.stat().st_mtime:
-            with lzma.open(archive) as packed, open(binary, "wb") as plain:
-                shutil.copyfileobj(packed, plain)
-            binary.chmod(0o755)
-        yield binary
-
-
 def rust_outcomes():
-    if shutil.which("cargo"):
-        command = ["cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--lib", "--tests"]
-        code, printed = run_shown([*command, "cuda", "--", "--show-output"])
-        yield read_libtest(printed, "rust", code == 0)
-        return
-    for binary in unpacked(BUNDLE / "tests"):
-        code, printed = run_shown([str(binary), "cuda", "--show-output"])
-        yield read_libtest(printed, binary.name, code == 0)
+    binaries = cuda_tests.build([]) if shutil.which("cargo") else cuda_tests.unpack(BUNDLE / "tests")
+    for name, binary in binaries:
+        code, printed = run_shown([str(binary), "--show-output", *cuda_tests.arguments(name)])
+        yield read_libtest(printed, name, code == 0)
 
 
 def sanitized():

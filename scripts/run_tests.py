@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SKIPPED = re.compile(r"^\s*skipped: (.*)$", re.MULTILINE)
+SKIPPED = re.compile(r"^\s*skipped: ([^;\n]*)", re.MULTILINE)
 
 
 @dataclass
