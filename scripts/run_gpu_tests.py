@@ -20,7 +20,9 @@ SANITIZER = ["compute-sanitizer", "--tool", "memcheck", "--error-exitcode", "99"
 def rust_outcomes():
     binaries = cuda_tests.build([]) if shutil.which("cargo") else cuda_tests.unpack(BUNDLE / "tests")
     for name, binary in binaries:
-        code, printed = run_shown([str(binary), "--show-output", *cuda_tests.arguments(name)])
+        # Tests may read files of their crate, whose folder cargo would run them in.
+        folder = ROOT / "crates" / name.partition("--")[0]
+        code, printed = run_shown([str(binary), "--show-output", *cuda_tests.arguments(name)], folder)
         yield read_libtest(printed, name, code == 0)
 
 

@@ -51,11 +51,11 @@ def read_junit(path, name, content):
     return outcome
 
 
-def run_shown(command):
-    """Run `command`, pass its output on as it comes, and return its exit code and output."""
+def run_shown(command, folder=ROOT):
+    """Run `command` in `folder`, pass its output on as it comes, and return its exit code and output."""
     print("==", " ".join(command), flush=True)
     printed = []
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as child:
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as child:
         for line in child.stdout:
             sys.stdout.write(line)
             printed.append(line)
