@@ -203,6 +203,17 @@ impl Pattern {
         self.matches(Type::Scalar(scalar), &mut Bindings::default())
     }
 
+    /// Reads a parameter's annotation; `ref[P]` is a parameter passed by reference, and the flag says so.
+    pub fn of_param(annotation: &Expr) -> Option<(Pattern, bool)> {
+        if let ExprKind::Subscript { value, indices } = &*annotation.kind
+            && let (ExprKind::Name(name), [inner]) = (&*value.kind, indices.as_slice())
+            && name == "ref"
+        {
+            return Some((Pattern::from_annotation(inner)?, true));
+        }
+        Some((Pattern::from_annotation(annotation)?, false))
+    }
+
     /// Reads a signature's annotation: `float32`, `S`, `vec[N, S]`, `array[T, D]` ...
     pub fn from_annotation(expr: &Expr) -> Option<Pattern> {
         match &*expr.kind {

@@ -12,12 +12,14 @@ use crate::builtins::{Builtin, Lower};
 use crate::env::{ConstValue, FunctionKey, FunctionSource, LibraryFunction};
 use crate::pattern::{Bindings, Pattern};
 use crate::signature::Signature;
-use crate::tree::{Expr, ExprKind};
+use crate::tree::{Expr, ExprKind, ParamDef};
 
 /// Evaluated arguments of a call.
 pub(super) struct Args {
     pub positional: Vec<(Val, Span)>,
     pub keywords: Vec<(String, Val, Span)>,
+    /// The argument expressions, for parameters passed by reference.
+    pub exprs: Vec<Expr>,
 }
 
 impl Args {
@@ -118,7 +120,7 @@ impl FunctionCx<'_, '_> {
     }
 
     pub(super) fn evaluate(&mut self, args: &[Expr], keywords: &[(Option<String>, Expr)]) -> R<Args> {
-        let mut out = Args { positional: Vec::new(), keywords: Vec::new() };
+        let mut out = Args { positional: Vec::new(), keywords: Vec::new(), exprs: Vec::new() };
         let mut failed = false;
         for arg in args {
             let (inner, spread) = match &*arg.kind {
@@ -164,8 +166,13 @@ impl FunctionCx<'_, '_> {
         keywords: &[(Option<String>, Expr)],
     ) -> R<Option<Val>> {
         let Some(builtin) = crate::builtins::lookup(name) else {
-            let args = self.evaluate(args, keywords)?;
-            return self.call_library_args(name, &args, expr.span, func.span);
+            let mut evaluated = self.evaluate(args, keywords)?;
+            let by_reference = |f: &LibraryFunction| f.def.params.iter().any(is_reference);
+            if self.checker.env.library(name).iter().any(by_reference) {
+                evaluated.exprs =
+                    args.iter().chain(keywords.iter().map(|(_, value)| value)).cloned().collect();
+            }
+            return self.call_library_args(name, &evaluated, expr.span, func.span);
         };
         if let Lower::Special(special) = builtin.lower {
             return self.special(special, builtin, expr, args, keywords);
@@ -258,8 +265,8 @@ impl FunctionCx<'_, '_> {
             .iter()
             .map(|f| {
                 let params = f.def.params.iter().map(|p| {
-                    let pattern = p.annotation.as_ref().and_then(Pattern::from_annotation);
-                    format!("{}: {}", p.name, pattern.map_or_else(|| "any".into(), |p| p.to_string()))
+                    let pattern = p.annotation.as_ref().and_then(Pattern::of_param);
+                    format!("{}: {}", p.name, pattern.map_or_else(|| "any".into(), |(p, _)| p.to_string()))
                 });
                 format!("{name}({})", params.collect::<Vec<_>>().join(", "))
             })
@@ -268,7 +275,7 @@ impl FunctionCx<'_, '_> {
 
     /// A call of a library function by name; `None` when no overload takes the arguments.
     pub(super) fn call_library(&mut self, name: &str, args: &[(Val, Span)], span: Span) -> R<Option<Val>> {
-        let args = Args { positional: args.to_vec(), keywords: Vec::new() };
+        let args = Args { positional: args.to_vec(), keywords: Vec::new(), exprs: Vec::new() };
         Ok(self.try_library(name, &args, span)?.flatten())
     }
 
@@ -297,7 +304,7 @@ impl FunctionCx<'_, '_> {
         let overloads = self.checker.env.library(name);
         for overload in &overloads {
             if let Some((bound, bindings)) = self.match_library(overload, args, span) {
-                return self.call_overload(name, overload, bound, bindings, span).map(Some);
+                return self.call_overload(name, overload, bound, bindings, &args.exprs, span).map(Some);
             }
         }
         Ok(None)
@@ -320,7 +327,7 @@ impl FunctionCx<'_, '_> {
         let bound = args.bind(&names, default, span).ok()?;
         let mut bindings = Bindings::default();
         for ((val, at), param) in bound.iter().zip(params) {
-            let pattern = Pattern::from_annotation(param.annotation.as_ref()?)?;
+            let pattern = Pattern::of_param(param.annotation.as_ref()?)?.0;
             let from_default = *at == span && param.default.is_some();
             // A default is a literal that takes the parameter's type.
             if from_default && pattern.instantiate(&bindings).is_some() {
@@ -339,12 +346,12 @@ impl FunctionCx<'_, '_> {
         overload: &LibraryFunction,
         bound: Vec<(Val, Span)>,
         bindings: Bindings,
+        exprs: &[Expr],
         span: Span,
     ) -> R<Option<Val>> {
         let mut values = Vec::new();
         for ((val, at), param) in bound.iter().zip(&overload.def.params) {
-            let pattern =
-                param.annotation.as_ref().and_then(Pattern::from_annotation).expect("matched before");
+            let pattern = param.annotation.as_ref().and_then(Pattern::of_param).expect("matched before").0;
             let value = match pattern.instantiate(&bindings).and_then(|ty| self.coerce(val, ty, *at)) {
                 Some(value) => value,
                 None => self.value_of(val, *at)?,
@@ -361,20 +368,41 @@ impl FunctionCx<'_, '_> {
             bindings,
             returns: None,
         };
-        self.emit_call(instance, &values, span)
+        let mut results = self.emit_results(instance, &values, span)?;
+        let references: Vec<Span> = bound
+            .iter()
+            .zip(&overload.def.params)
+            .filter(|(_, p)| is_reference(p))
+            .map(|((_, at), _)| *at)
+            .collect();
+        let last_values = results.split_off(results.len() - references.len());
+        for (at, value) in references.into_iter().zip(last_values) {
+            let target = exprs.iter().find(|e| e.span == at).filter(|e| is_assignable(e));
+            let Some(target) = target else {
+                return Err(self.report(
+                    Diagnostic::new(
+                        codes::NOT_A_VALUE,
+                        at,
+                        format!("`{name}` changes this argument, so it must be a variable"),
+                    )
+                    .help("assign the value to a variable first"),
+                ));
+            };
+            self.assign(target, Val::Ir(value), at)?;
+        }
+        Ok(values_to_val(&results))
     }
 
     fn emit_call(&mut self, instance: Instance, values: &[Value], span: Span) -> R<Option<Val>> {
+        Ok(values_to_val(&self.emit_results(instance, values, span)?))
+    }
+
+    fn emit_results(&mut self, instance: Instance, values: &[Value], span: Span) -> R<Vec<Value>> {
         let (function, results) = self.checker.instance(instance, span)?;
         let outer = std::mem::replace(&mut self.span, span);
         let op = self.builder().call(function, values, &results);
         self.span = outer;
-        let results = self.function.op(op).results.to_vec();
-        Ok(match results.as_slice() {
-            [] => None,
-            [one] => Some(Val::Ir(*one)),
-            many => Some(Val::tuple(many.iter().map(|v| Val::Ir(*v)).collect())),
-        })
+        Ok(self.function.op(op).results.to_vec())
     }
 
     /// A call of a user's function.
@@ -646,4 +674,21 @@ impl FunctionCx<'_, '_> {
         }
         Ok(Val::Ir(self.builder().value(OpKind::AtomicCas, values, elem)))
     }
+}
+
+/// What a call's results stand for: nothing, a value or a tuple.
+fn values_to_val(results: &[Value]) -> Option<Val> {
+    match results {
+        [] => None,
+        [one] => Some(Val::Ir(*one)),
+        many => Some(Val::tuple(many.iter().map(|v| Val::Ir(*v)).collect())),
+    }
+}
+
+fn is_reference(param: &ParamDef) -> bool {
+    param.annotation.as_ref().and_then(Pattern::of_param).is_some_and(|(_, by_reference)| by_reference)
+}
+
+fn is_assignable(expr: &Expr) -> bool {
+    matches!(*expr.kind, ExprKind::Name(_) | ExprKind::Attribute { .. } | ExprKind::Subscript { .. })
 }

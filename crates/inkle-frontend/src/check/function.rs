@@ -12,7 +12,7 @@ use super::val::{R, Reported, Slot, Val, VarId};
 use super::{Checker, codes};
 use crate::env::{ConstValue, FunctionKey};
 use crate::pattern::{Bindings, Pattern};
-use crate::tree::{Expr, ExprKind, FunctionDef, ParamKind, Stmt, StmtKind};
+use crate::tree::{Expr, ExprKind, FunctionDef, ParamDef, ParamKind, Stmt, StmtKind};
 
 /// Where a function comes from, which decides what its names mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,6 +81,8 @@ pub(super) struct FunctionCx<'c, 'e> {
     pub results: Option<Vec<(VarId, Type)>>,
     pub returns_span: Span,
     pub declared: Option<Vec<Type>>,
+    /// Parameters passed by reference: their last values are further results.
+    pub references: Vec<VarId>,
     /// Loop indices known to count up from zero or more.
     pub rising: HashSet<Value>,
 }
@@ -116,6 +118,7 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             results: None,
             returns_span: def.name_span,
             declared: None,
+            references: Vec::new(),
             rising: HashSet::new(),
         };
         cx.returned = cx.hidden(Val::bool(false));
@@ -139,6 +142,9 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
                 Arg::Static(val) => val.clone(),
             };
             cx.slots[var.0] = Slot::Set(val);
+            if cx.is_reference(param) {
+                cx.references.push(var);
+            }
         }
         cx.declare_locals(&def.body);
         cx.statements(&def.body);
@@ -201,9 +207,23 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             };
             values.push(value);
         }
-        self.function.results = results.iter().map(|(_, ty)| *ty).collect();
+        for var in self.references.clone() {
+            let Slot::Set(val) = self.slots[var.0].clone() else { return Err(Reported) };
+            values.push(self.value_of(&val, self.span)?);
+        }
+        self.function.results = values.iter().map(|value| self.function.ty(*value)).collect();
         self.builder().effect(OpKind::Return, values);
         Ok(self.function.results.clone())
+    }
+
+    /// Whether a parameter of a library function is passed by reference.
+    fn is_reference(&self, param: &ParamDef) -> bool {
+        matches!(self.origin, Origin::Library(_))
+            && param
+                .annotation
+                .as_ref()
+                .and_then(Pattern::of_param)
+                .is_some_and(|(_, by_reference)| by_reference)
     }
 
     /// Whether every path through the statements ends in `return`, judged by their form.

@@ -419,7 +419,7 @@ impl FunctionCx<'_, '_> {
         };
         self.construct(
             Type::vec(len, scalar),
-            &Args { positional: args.positional.clone(), keywords: Vec::new() },
+            &Args { positional: args.positional.clone(), keywords: Vec::new(), exprs: Vec::new() },
             span,
         )
     }
@@ -444,7 +444,7 @@ impl FunctionCx<'_, '_> {
         };
         self.construct(
             Type::mat(rows, cols, scalar),
-            &Args { positional: args.positional.clone(), keywords: Vec::new() },
+            &Args { positional: args.positional.clone(), keywords: Vec::new(), exprs: Vec::new() },
             span,
         )
     }
@@ -865,5 +865,6 @@ fn without(args: &Args, name: &str) -> Args {
     Args {
         positional: args.positional.clone(),
         keywords: args.keywords.iter().filter(|(n, _, _)| n != name).cloned().collect(),
+        exprs: Vec::new(),
     }
 }
