@@ -1,6 +1,6 @@
 //! The whole way from a module to code.
 
-use inkle_ir::{Block, Function, Module};
+use inkle_ir::{Block, Function, Module, Value};
 use inkwell::context::Context;
 use inkwell::targets::FileType;
 
@@ -11,12 +11,13 @@ use crate::machine;
 use crate::options::{Options, ScalarReason};
 use crate::plan::{plan, Plan};
 use crate::target::{CudaOutput, Target};
+use crate::value::part_count;
 
 /// Raised whenever the same input gives other code, so that caches forget what an older inkle made.
 const REVISION: u32 = 1;
 
-/// The kernel's size after expansion of its calls from which on it is refused: LLVM would take minutes.
-const MAX_OPERATIONS: usize = 4_000_000;
+/// Values of more parts than this are refused: every part is a register.
+const MAX_PARTS: usize = 1 << 16;
 
 /// Blocks nested deeper than this are lowered on a thread with a larger stack.
 const DEEP: usize = 100;
@@ -70,7 +71,7 @@ pub fn compiler_version() -> &'static str {
 /// Makes code for a verified module.
 ///
 /// # Errors
-/// [`CodegenError::NoKernel`], [`CodegenError::TooLarge`] for what the module is; [`CodegenError::Target`] and
+/// [`CodegenError::NoKernel`] for what the module is; [`CodegenError::Target`] and
 /// [`CodegenError::Unsupported`] for what the target is not; [`CodegenError::MissingLibrary`] and
 /// [`CodegenError::Library`] for NVIDIA's libraries; [`CodegenError::Broken`] for bugs of inkle's.
 pub fn compile(module: &Module, target: &Target, options: &Options) -> Result<Artifact, CodegenError> {
@@ -86,7 +87,7 @@ pub fn compile(module: &Module, target: &Target, options: &Options) -> Result<Ar
         Target::Cuda(cuda) => match cuda.output {
             CudaOutput::Ptx => (text, ArtifactKind::Ptx),
             CudaOutput::Cubin => {
-                (crate::nvjitlink::link(&text, cuda.arch, options)?, ArtifactKind::Cubin)
+                (crate::nvidia::nvjitlink::link(&text, cuda.arch, options)?, ArtifactKind::Cubin)
             }
         },
     };
@@ -123,10 +124,8 @@ fn generate(
         return Err(CodegenError::NoKernel);
     }
     check_order(module)?;
+    check_sizes(module)?;
     let size = expanded_size(module);
-    if size > MAX_OPERATIONS {
-        return Err(CodegenError::TooLarge { operations: size });
-    }
     let llvm_machine = machine::machine(target, options.optimization_level > 0)?;
     let plan = match target {
         Target::Cpu(cpu) => plan(module, size, cpu, options),
@@ -151,13 +150,28 @@ fn generate(
         return Ok((llvm.print_to_string().to_bytes().to_vec(), plan));
     }
     if matches!(target, Target::Cuda(_)) {
-        crate::libdevice::link(&context, &llvm, options)?;
+        crate::nvidia::libdevice::link(&context, &llvm, options)?;
     }
     machine::optimize(&llvm, &llvm_machine, options.optimization_level, plan.lanes > 1)?;
     match want {
         Want::Llvm { .. } => Ok((llvm.print_to_string().to_bytes().to_vec(), plan)),
         Want::Code(kind) => Ok((machine::emit(&llvm, &llvm_machine, kind)?, plan)),
     }
+}
+
+/// Refuses values that no machine could hold in registers.
+fn check_sizes(module: &Module) -> Result<(), CodegenError> {
+    for function in &module.functions {
+        for index in 0..function.value_count() {
+            let value = Value::new(index);
+            if part_count(function.ty(value)) > MAX_PARTS {
+                let span = function.defining_op(value).map_or(function.span, |op| op.span);
+                let what = format!("values of more than {MAX_PARTS} components outside memory");
+                return Err(CodegenError::Unsupported { span, what });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Calls must go to earlier functions, or expanding them would not end.

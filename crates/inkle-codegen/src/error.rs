@@ -25,11 +25,6 @@ pub enum CodegenError {
         /// What the target lacks.
         what: String,
     },
-    /// The kernel grows past what can be compiled when its calls are expanded.
-    TooLarge {
-        /// Operations after expansion.
-        operations: usize,
-    },
     /// A library of NVIDIA's that this kernel needs is not installed.
     MissingLibrary {
         /// `libdevice` or `nvJitLink`.
@@ -66,9 +61,6 @@ impl fmt::Display for CodegenError {
             CodegenError::NoKernel => f.write_str("the module has no kernel"),
             CodegenError::Target { target, message } => write!(f, "cannot generate code for {target}: {message}"),
             CodegenError::Unsupported { what, .. } => write!(f, "the target does not support {what}"),
-            CodegenError::TooLarge { operations } => {
-                write!(f, "the kernel has {operations} operations once its calls are expanded, too many to compile")
-            }
             CodegenError::MissingLibrary { library, searched } => {
                 write!(f, "{library} was not found; install it with `pip install inkle[cuda]` or a CUDA toolkit")?;
                 for (i, path) in searched.iter().enumerate() {

@@ -34,7 +34,11 @@ impl<'m> Lower<'_, 'm> {
     pub fn function_attributes(&self, f: V) {
         self.e.attribute(f, u32::MAX, "nounwind", 0);
         self.e.attribute(f, u32::MAX, "mustprogress", 0);
-        if !self.machine.gpu {
+        if self.machine.gpu {
+            if self.options.fast_math {
+                self.e.string_attribute(f, "denormal-fp-math-f32", "preserve-sign,preserve-sign");
+            }
+        } else {
             // LLVM prefers half of AVX-512 on CPUs whose clock once suffered from the whole.
             self.e.string_attribute(f, "prefer-vector-width", "512");
         }

@@ -1,0 +1,163 @@
+//! GPU code: properties of the PTX, and that NVIDIA's assembler accepts it.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::module;
+use inkle_codegen::{
+    compile, emit_text, set_package_folders, ArtifactKind, CodegenError, CudaOutput, CudaTarget, Emit, Options, Target,
+};
+
+fn target(arch: u32, output: CudaOutput) -> Target {
+    Target::Cuda(CudaTarget { arch, output })
+}
+
+fn ptx(text: &str, options: &Options) -> String {
+    let artifact = compile(&module(text), &target(90, CudaOutput::Ptx), options).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(artifact.kind, ArtifactKind::Ptx);
+    String::from_utf8(artifact.code).expect("PTX is text")
+}
+
+macro_rules! kernel {
+    ($name:literal) => {
+        include_str!(concat!("kernels/", $name, ".ink"))
+    };
+}
+
+/// Points the compiler at NVIDIA's wheels, in the active or the repository's virtual environment.
+fn with_packages() {
+    let mut roots: Vec<PathBuf> = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from).into_iter().collect();
+    roots.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv"));
+    let mut folders = Vec::new();
+    for root in roots {
+        let Ok(versions) = root.join("lib").read_dir() else { continue };
+        folders.extend(versions.flatten().map(|v| v.path().join("site-packages")));
+    }
+    set_package_folders(folders);
+}
+
+/// Every kernel of the tests.
+fn all_kernels() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels");
+    let mut all: Vec<(String, String)> = folder
+        .read_dir()
+        .expect("the kernels are there")
+        .map(|entry| {
+            let path = entry.expect("the folder can be read").path();
+            (path.display().to_string(), std::fs::read_to_string(&path).expect("the kernel can be read"))
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn one_entry_takes_one_block_by_value() {
+    let text = ptx(kernel!("saxpy"), &Options { contiguous: 3, ..Options::default() });
+    assert!(text.contains(".visible .entry inkle_kernel("), "{text}");
+    assert!(text.contains(".param .align 8 .b8 inkle_kernel_param_0[160]"), "{text}");
+    assert!(text.contains("ld.param"), "{text}");
+    assert!(text.contains("ld.global.b32") && text.contains("st.global.b32"), "{text}");
+    assert!(!text.contains(".local"), "no stack: {text}");
+    assert!(!text.contains("ld.b32"), "no generic loads: {text}");
+}
+
+#[test]
+fn contraction_follows_the_option() {
+    assert!(ptx(kernel!("saxpy"), &Options::default()).contains("fma.rn.f32"));
+    let strict = ptx(kernel!("saxpy"), &Options { fuse_fp: false, ..Options::default() });
+    assert!(!strict.contains("fma") && strict.contains("mul.rn.f32") && strict.contains("add.rn.f32"), "{strict}");
+}
+
+#[test]
+fn reciprocal_square_roots_are_one_instruction() {
+    assert!(ptx(kernel!("nbody"), &Options::default()).contains("rsqrt.approx.f32"));
+    let strict = ptx(kernel!("nbody"), &Options { fuse_fp: false, ..Options::default() });
+    assert!(strict.contains("sqrt.rn.f32") && strict.contains("div.rn.f32") | strict.contains("rcp.rn.f32"), "{strict}");
+    let fast = ptx(kernel!("unary"), &Options { fast_math: true, ..Options::default() });
+    assert!(fast.contains("sqrt.approx"), "{fast}");
+}
+
+#[test]
+fn a_grid_loops_only_when_asked_to() {
+    assert!(!ptx(kernel!("saxpy"), &Options::default()).contains("%nctaid"));
+    let looping = ptx(kernel!("saxpy"), &Options { grid_stride: true, ..Options::default() });
+    assert!(looping.contains("%nctaid"), "{looping}");
+}
+
+#[test]
+fn bounds_become_directives() {
+    let options = Options { launch_bounds: Some((128, Some(3))), max_registers: Some(40), ..Options::default() };
+    let text = ptx(kernel!("saxpy"), &options);
+    for directive in [".maxntid 128", ".minnctapersm 3", ".maxnreg 40"] {
+        assert!(text.contains(directive), "{directive}: {text}");
+    }
+}
+
+#[test]
+fn atomics_are_device_wide_instructions() {
+    let text = ptx(kernel!("atomics"), &Options::default());
+    for part in ["atom.global.add.f32", "atom.global.add.u32", "atom.global.cas.b32"] {
+        let relaxed = part.replace("atom.", "atom.relaxed.gpu.");
+        assert!(text.contains(part) || text.contains(&relaxed), "{part}: {text}");
+    }
+}
+
+#[test]
+fn library_functions_are_linked_in() {
+    with_packages();
+    for fast_math in [false, true] {
+        let options = Options { fast_math, ..Options::default() };
+        match compile(&module(kernel!("math")), &target(75, CudaOutput::Ptx), &options) {
+            Err(CodegenError::MissingLibrary { library, .. }) => return println!("skipped: {library} is not installed"),
+            Err(e) => panic!("{e}"),
+            Ok(artifact) => {
+                let text = String::from_utf8(artifact.code).expect("PTX is text");
+                assert!(!text.contains(".extern") && !text.contains("reflect"), "{text}");
+                assert_eq!(text.contains("mul.rn.ftz.f32"), fast_math, "{text}");
+                assert_eq!(text.contains("sin.approx"), fast_math);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_missing_library_says_what_to_install() {
+    // Only kernels that call the library need it: no other test in this process must set the variable.
+    let missing = CodegenError::MissingLibrary { library: "libdevice", searched: vec!["/nowhere".into()] };
+    let text = missing.to_string();
+    assert!(text.contains("pip install inkle[cuda]") && text.contains("/nowhere"), "{text}");
+}
+
+#[test]
+fn checks_print_and_trap() {
+    let text = ptx(kernel!("printing"), &Options { checks: true, ..Options::default() });
+    assert!(text.contains("vprintf") && text.contains("trap"), "{text}");
+    let without = ptx(kernel!("printing"), &Options::default());
+    assert!(without.contains("vprintf") && !without.contains("trap"), "{without}");
+}
+
+#[test]
+fn the_assembler_accepts_every_kernel() {
+    with_packages();
+    for (name, text) in all_kernels() {
+        for arch in [75, 80, 90, 120] {
+            for options in [Options::default(), Options { checks: true, grid_stride: true, ..Options::default() }] {
+                match compile(&module(&text), &target(arch, CudaOutput::Cubin), &options) {
+                    Err(CodegenError::MissingLibrary { library, .. }) => {
+                        return println!("skipped: {library} is not installed");
+                    }
+                    Err(e) => {
+                        let asm = emit_text(&module(&text), &target(arch, CudaOutput::Ptx), &options, Emit::Asm);
+                        panic!("{name} sm_{arch}: {e}\n{}", asm.unwrap_or_default());
+                    }
+                    Ok(artifact) => {
+                        assert_eq!(artifact.kind, ArtifactKind::Cubin);
+                        assert!(artifact.code.starts_with(b"\x7fELF"), "{name}");
+                    }
+                }
+            }
+        }
+    }
+}
