@@ -126,4 +126,11 @@ pub trait Environment {
 
     /// All names of the library, for suggestions.
     fn library_names(&self) -> Vec<String>;
+
+    /// The names that [`Environment::resolve`] knows for `function`, for suggestions; the common built-ins of the
+    /// source language need not be among them.
+    fn visible_names(&self, function: FunctionKey) -> Vec<String> {
+        let _ = function;
+        Vec::new()
+    }
 }

@@ -15,9 +15,12 @@
 
 mod docstring;
 mod expr;
+mod file_env;
 mod find;
 mod function;
 mod stmt;
+
+pub use file_env::{FileEnvironment, Library};
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};

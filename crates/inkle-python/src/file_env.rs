@@ -1,0 +1,427 @@
+//! An [`Environment`] over one Python file, without a Python interpreter.
+//!
+//! What a name means is read from the file's top level: imports of inkle or Warp and of `numpy` and `math`, constants,
+//! `@wp.func` functions, `@wp.struct` classes and `@wp.kernel` kernels. Anything else at the top level has a name
+//! that kernels cannot use. Code inside functions that make kernels is not run, so closures are out of reach.
+
+mod constant;
+mod names;
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use inkle_diag::{Diagnostic, Diagnostics, SourceFile};
+use inkle_frontend::codes;
+use inkle_frontend::env::{
+    Binding, ConstValue, Environment, FunctionKey, FunctionSource, LibraryFunction, ObjectKey, ParamSpec,
+};
+use inkle_frontend::pattern::{Constraint, Pattern, ScalarPattern, SizePattern};
+use inkle_frontend::tree::{Expr, ExprKind, FunctionDef};
+use inkle_ir::{ArrayKind, Field, Type};
+use ruff_python_ast::{Expr as PyExpr, ModModule, Stmt as PyStmt, StmtClassDef, StmtFunctionDef};
+
+use crate::{Function, Lowering, ParsedFile, parse_expression, parse_file};
+
+/// Where the built-ins written in the kernel language come from.
+#[derive(Clone, Copy)]
+pub struct Library {
+    /// The overloads of a name, in the order to try them.
+    pub functions: fn(&str) -> Vec<LibraryFunction>,
+    /// All names that users can call.
+    pub names: fn() -> Vec<String>,
+}
+
+/// The names of one Python file.
+pub struct FileEnvironment {
+    parsed: Arc<ParsedFile>,
+    library: Library,
+    names: HashMap<String, Binding>,
+    functions: Vec<Entry>,
+}
+
+/// A function or kernel of the file.
+struct Entry {
+    name: String,
+    is_kernel: bool,
+    /// The definitions in source order: overloads of a function, the last one of a kernel.
+    trees: Vec<Result<Arc<FunctionDef>, Diagnostics>>,
+    sources: OnceLock<Result<Vec<Arc<FunctionSource>>, Diagnostics>>,
+}
+
+/// A type as an annotation declares it: a type with variables, or several types.
+type Annotation = Result<Pattern, Diagnostic>;
+
+impl FileEnvironment {
+    /// Reads the top level of `file`. Mistakes in a function are reported when it is asked for.
+    pub fn new(file: &Arc<SourceFile>, library: Library) -> FileEnvironment {
+        let parsed = parse_file(file);
+        let mut env =
+            FileEnvironment { parsed: parsed.clone(), library, names: HashMap::new(), functions: Vec::new() };
+        env.read(&parsed, &parsed.module);
+        env
+    }
+
+    /// Syntax errors anywhere in the file.
+    pub fn syntax_errors(&self) -> &[Diagnostic] {
+        self.parsed.errors()
+    }
+
+    /// The kernels in source order.
+    pub fn kernels(&self) -> Vec<(&str, FunctionKey)> {
+        let kernels = self.functions.iter().enumerate().filter(|(_, entry)| entry.is_kernel);
+        kernels.map(|(index, entry)| (entry.name.as_str(), FunctionKey(index as u64))).collect()
+    }
+
+    /// The parameter types of a kernel whose annotations leave nothing open; `None` for a generic kernel.
+    ///
+    /// # Errors
+    /// When the kernel does not parse or an annotation is not a type.
+    pub fn kernel_types(&self, key: FunctionKey) -> Result<Option<Vec<Type>>, Diagnostics> {
+        let sources = self.function(key)?;
+        let types = sources[0].params.iter().map(|p| p.pattern.as_ref()?.instantiate(&Default::default()));
+        Ok(types.collect())
+    }
+
+    /// The type that the text of an annotation stands for, such as `wp.array(dtype=float)`; `None` when it is
+    /// no type or one with variables.
+    pub fn type_of_annotation(&self, text: &str) -> Option<Type> {
+        let expr = parse_expression(&SourceFile::register("<annotation>", text)).ok()?;
+        self.annotation(&expr).ok()?.instantiate(&Default::default())
+    }
+
+    fn read(&mut self, parsed: &ParsedFile, module: &ModModule) {
+        for stmt in &module.body {
+            match stmt {
+                PyStmt::Import(import) => {
+                    for alias in &import.names {
+                        let module = alias.name.as_str();
+                        let name = match &alias.asname {
+                            Some(name) => name.as_str(),
+                            None => module.split('.').next().unwrap_or(module),
+                        };
+                        let of = if alias.asname.is_some() { module } else { name };
+                        self.names.insert(name.to_owned(), names::module(of));
+                    }
+                }
+                PyStmt::ImportFrom(import) => {
+                    let module = import.module.as_ref().map_or("", |m| m.as_str());
+                    for alias in &import.names {
+                        let name = alias.asname.as_ref().unwrap_or(&alias.name).as_str();
+                        let binding = self.imported(module, alias.name.as_str());
+                        self.names.insert(name.to_owned(), binding);
+                    }
+                }
+                PyStmt::Assign(assign) => {
+                    let value = self.constant(parsed, &assign.value);
+                    for target in &assign.targets {
+                        self.bind(target, value.clone());
+                    }
+                }
+                PyStmt::AnnAssign(assign) => {
+                    if let Some(value) = &assign.value {
+                        let value = self.constant(parsed, value);
+                        self.bind(&assign.target, value);
+                    }
+                }
+                PyStmt::ClassDef(class) => {
+                    let binding = self.class(parsed, class);
+                    self.names.insert(class.name.as_str().to_owned(), binding);
+                }
+                PyStmt::FunctionDef(node) => self.function_def(parsed, node),
+                _ => {}
+            }
+        }
+    }
+
+    fn imported(&self, module: &str, name: &str) -> Binding {
+        match names::module(module) {
+            Binding::Object(object) => self.attribute(object, name).unwrap_or_else(|| {
+                Binding::Unsupported(format!("`{name}`, which module `{module}` does not have"))
+            }),
+            _ => names::annotation_only(name)
+                .unwrap_or_else(|| Binding::Unsupported(format!("an import from `{module}`"))),
+        }
+    }
+
+    fn constant(&self, parsed: &ParsedFile, value: &PyExpr) -> Binding {
+        let mut lowering = Lowering::new(&parsed.file);
+        let expr = lowering.expr(value);
+        if lowering.finish(()).is_err() {
+            return Binding::Unsupported("a value that could not be read".into());
+        }
+        self.evaluate(&expr, &[]).unwrap_or_else(|why| {
+            Binding::Unsupported(format!("a value that is not known without running Python ({why})"))
+        })
+    }
+
+    fn bind(&mut self, target: &PyExpr, value: Binding) {
+        match (target, value) {
+            (PyExpr::Name(name), value) => {
+                self.names.insert(name.id.as_str().to_owned(), value);
+            }
+            (PyExpr::Tuple(targets), Binding::Const(ConstValue::Tuple(items)))
+                if targets.elts.len() == items.len() =>
+            {
+                for (target, item) in targets.elts.iter().zip(items) {
+                    self.bind(target, Binding::Const(item));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn class(&self, parsed: &ParsedFile, class: &StmtClassDef) -> Binding {
+        let name = class.name.as_str();
+        if !class.decorator_list.iter().any(|d| decorator(&d.expression) == Some("struct")) {
+            return Binding::Unsupported(format!("the class `{name}`, which is not a `@wp.struct`"));
+        }
+        let mut fields = Vec::new();
+        for stmt in &class.body {
+            let PyStmt::AnnAssign(field) = stmt else { continue };
+            let PyExpr::Name(field_name) = &*field.target else { continue };
+            let mut lowering = Lowering::new(&parsed.file);
+            let annotation = lowering.expr(&field.annotation);
+            let ty = self.annotation(&annotation).ok().and_then(|p| p.instantiate(&Default::default()));
+            match ty {
+                Some(ty) => fields.push(Field { name: field_name.id.as_str().to_owned(), ty }),
+                None => {
+                    let field = field_name.id.as_str();
+                    return Binding::Unsupported(format!(
+                        "the struct `{name}`, whose field `{field}` has no type that kernels know"
+                    ));
+                }
+            }
+        }
+        Binding::Type(Type::structure(name, fields))
+    }
+
+    fn function_def(&mut self, parsed: &ParsedFile, node: &StmtFunctionDef) {
+        let name = node.name.as_str();
+        let kind = node.decorator_list.iter().find_map(|d| match decorator(&d.expression)? {
+            "kernel" => Some(true),
+            "func" => Some(false),
+            _ => None,
+        });
+        let Some(is_kernel) = kind else {
+            let what = "a Python function without `@wp.func`";
+            self.names.insert(name.to_owned(), Binding::Unsupported(what.into()));
+            return;
+        };
+        let tree = Function { file: parsed, node }.def();
+        let known = self.functions.iter().position(|e| e.name == name && e.is_kernel == is_kernel);
+        let index = known.unwrap_or_else(|| {
+            self.functions.push(Entry {
+                name: name.to_owned(),
+                is_kernel,
+                trees: Vec::new(),
+                sources: OnceLock::new(),
+            });
+            self.functions.len() - 1
+        });
+        let entry = &mut self.functions[index];
+        // A kernel of the same name replaces the one before; a function with other parameters is an overload.
+        entry.trees.retain(|before| !is_kernel && !same_parameters(before, &tree));
+        entry.trees.push(tree);
+        let binding = if is_kernel {
+            Binding::Unsupported("a kernel, which kernels cannot call".into())
+        } else {
+            Binding::Function(FunctionKey(index as u64))
+        };
+        self.names.insert(name.to_owned(), binding);
+    }
+
+    fn source(&self, key: FunctionKey, def: &Arc<FunctionDef>) -> Result<Arc<FunctionSource>, Diagnostics> {
+        let mut problems = Diagnostics::default();
+        let mut params = Vec::new();
+        for param in &def.params {
+            let pattern = match param.annotation.as_ref().map(|a| self.annotation(a)).transpose() {
+                Ok(pattern) => pattern,
+                Err(problem) => {
+                    problems.push(problem);
+                    None
+                }
+            };
+            let default = param.default.as_ref().map(|d| {
+                self.evaluate(d, &[]).unwrap_or_else(|why| Binding::Unsupported(format!("a default ({why})")))
+            });
+            params.push(ParamSpec { pattern, default });
+        }
+        let returns = match def.returns.as_ref().map(|r| self.results(r)).transpose() {
+            Ok(returns) => returns,
+            Err(problem) => {
+                problems.push(problem);
+                None
+            }
+        };
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        Ok(Arc::new(FunctionSource { key, name: def.name.clone(), def: def.clone(), params, returns }))
+    }
+
+    /// The results that a return annotation declares.
+    fn results(&self, expr: &Expr) -> Result<Vec<Pattern>, Diagnostic> {
+        match &*expr.kind {
+            ExprKind::None => Ok(Vec::new()),
+            ExprKind::Subscript { value, indices }
+                if value.path().is_some_and(|p| matches!(p.last(), Some(&"tuple" | &"Tuple"))) =>
+            {
+                indices.iter().map(|item| self.annotation(item)).collect()
+            }
+            ExprKind::Tuple(items) => items.iter().map(|item| self.annotation(item)).collect(),
+            _ => Ok(vec![self.annotation(expr)?]),
+        }
+    }
+
+    /// The pattern that an annotation declares.
+    fn annotation(&self, expr: &Expr) -> Annotation {
+        let not_a_type = || {
+            let text = expr.span.is_some().then(|| self.parsed.file.text());
+            let text = text.and_then(|t| t.get(expr.span.start as usize..expr.span.end as usize));
+            let what = text.map_or_else(|| "this".to_owned(), |t| format!("`{t}`"));
+            Diagnostic::new(codes::NOT_A_VALUE, expr.span, format!("{what} is not a type that kernels know"))
+                .help("write a type such as `float`, `wp.vec3` or `wp.array(dtype=float)`")
+        };
+        if let ExprKind::Str(text) = &*expr.kind {
+            let inner = parse_expression(&SourceFile::register("<annotation>", text));
+            let pattern = inner.ok().and_then(|inner| self.annotation(&inner).ok());
+            return pattern.ok_or_else(not_a_type);
+        }
+        if let Some(pattern) = self.array_annotation(expr)? {
+            return Ok(pattern);
+        }
+        match self.type_variable(expr) {
+            Some(pattern) => Ok(pattern),
+            None => match self.evaluate(expr, &[]) {
+                Ok(Binding::Type(ty)) => Ok(Pattern::Exact(ty)),
+                _ => Err(not_a_type()),
+            },
+        }
+    }
+
+    fn type_variable(&self, expr: &Expr) -> Option<Pattern> {
+        let path = expr.path()?;
+        let scalar = |constraint| Pattern::Scalar(ScalarPattern::Var("S".to_owned(), constraint));
+        Some(match *path.last()? {
+            "Any" => Pattern::Any(None),
+            "Callable" | "Function" => Pattern::Callable,
+            "Scalar" => scalar(Constraint::Any),
+            "Float" => scalar(Constraint::Float),
+            "Int" => scalar(Constraint::Int),
+            _ => return None,
+        })
+    }
+
+    /// `wp.array(dtype=float, ndim=2)`, `wp.array2d(dtype=float)`, `wp.array[float]`; `None` for anything else.
+    fn array_annotation(&self, expr: &Expr) -> Result<Option<Pattern>, Diagnostic> {
+        let (head, dtype, ndim) = match &*expr.kind {
+            ExprKind::Call { func, args, keywords } => {
+                let keyword =
+                    |name: &str| keywords.iter().find(|(n, _)| n.as_deref() == Some(name)).map(|(_, e)| e);
+                (func, keyword("dtype").or(args.first()), keyword("ndim"))
+            }
+            ExprKind::Subscript { value, indices } => (value, indices.first(), None),
+            _ => return Ok(None),
+        };
+        let Some((kind, dims)) = self.array_constructor(head) else { return Ok(None) };
+        let elem = match dtype {
+            Some(dtype) => self.annotation(dtype)?,
+            None => Pattern::Any(None),
+        };
+        let ndim = match ndim.map(|e| self.evaluate(e, &[])) {
+            None => dims,
+            Some(Ok(Binding::Const(ConstValue::Int(n @ 1..=4)))) => n as u32,
+            Some(_) => {
+                let message = "the number of dimensions of an array must be a constant from 1 to 4";
+                return Err(Diagnostic::new(codes::NOT_A_VALUE, expr.span, message));
+            }
+        };
+        Ok(Some(match elem {
+            Pattern::Exact(elem) => Pattern::Exact(Type::array_of_kind(elem, ndim, kind)),
+            elem => Pattern::Array(Box::new(elem), SizePattern::Exact(ndim), kind),
+        }))
+    }
+
+    /// The kind and the usual number of dimensions when `head` names an array type.
+    fn array_constructor(&self, head: &Expr) -> Option<(ArrayKind, u32)> {
+        let path = head.path()?;
+        let (last, base) = path.split_last()?;
+        match base {
+            [] if !matches!(self.names.get(*last), Some(Binding::Unsupported(what)) if what == names::ARRAY_TYPE) =>
+            {
+                return None;
+            }
+            [module, ..] if !matches!(self.names.get(*module), Some(Binding::Object(_))) => return None,
+            _ => {}
+        }
+        names::array_type(last)
+    }
+}
+
+/// The last name of a decorator: `kernel` of `@wp.kernel` and of `@wp.kernel(module="unique")`.
+fn decorator(expr: &PyExpr) -> Option<&str> {
+    match expr {
+        PyExpr::Call(call) => decorator(&call.func),
+        PyExpr::Attribute(attribute) => Some(attribute.attr.as_str()),
+        PyExpr::Name(name) => Some(name.id.as_str()),
+        _ => None,
+    }
+}
+
+/// Whether two definitions take parameters of the same annotations, so that the later one replaces the earlier.
+fn same_parameters(
+    a: &Result<Arc<FunctionDef>, Diagnostics>,
+    b: &Result<Arc<FunctionDef>, Diagnostics>,
+) -> bool {
+    let (Ok(a), Ok(b)) = (a, b) else { return false };
+    let text = |e: &Expr| {
+        SourceFile::get(e.span.file)
+            .and_then(|f| f.text().get(e.span.start as usize..e.span.end as usize).map(str::to_owned))
+    };
+    a.params.len() == b.params.len()
+        && a.params
+            .iter()
+            .zip(&b.params)
+            .all(|(p, q)| p.annotation.as_ref().map(text) == q.annotation.as_ref().map(text))
+}
+
+impl Environment for FileEnvironment {
+    fn function(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
+        let entry = &self.functions[key.0 as usize];
+        let make = || entry.trees.iter().map(|tree| self.source(key, tree.as_ref().map_err(Clone::clone)?));
+        entry.sources.get_or_init(|| make().collect()).clone()
+    }
+
+    fn resolve(&self, _function: FunctionKey, name: &str) -> Option<Binding> {
+        self.names.get(name).cloned().or_else(|| names::python_builtin(name))
+    }
+
+    fn attribute(&self, object: ObjectKey, name: &str) -> Option<Binding> {
+        names::attribute(object, name, |name| !(self.library.functions)(name).is_empty())
+    }
+
+    fn describe(&self, object: ObjectKey) -> String {
+        names::describe(object)
+    }
+
+    fn static_value(
+        &self,
+        _function: FunctionKey,
+        expr: &Expr,
+        locals: &[(String, ConstValue)],
+    ) -> Result<Binding, String> {
+        self.evaluate(expr, locals)
+    }
+
+    fn library(&self, name: &str) -> Vec<LibraryFunction> {
+        (self.library.functions)(name)
+    }
+
+    fn library_names(&self) -> Vec<String> {
+        (self.library.names)()
+    }
+
+    fn visible_names(&self, _function: FunctionKey) -> Vec<String> {
+        self.names.keys().cloned().collect()
+    }
+}
