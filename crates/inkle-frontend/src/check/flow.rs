@@ -9,6 +9,16 @@ use super::val::{R, Reported, Slot, Val, VarId};
 use crate::env::ConstValue;
 use crate::tree::{Expr, ExprKind, Stmt, StmtKind};
 
+/// A range a loop runs over.
+pub(super) struct Range {
+    /// Start, end and step, of one integer type.
+    pub bounds: [Value; 3],
+    /// The step when it is constant.
+    pub step: Option<i128>,
+    /// Whether the body is known to run at least once.
+    pub runs: bool,
+}
+
 /// Whether the code after a statement runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Exit {
@@ -91,6 +101,30 @@ fn changed_names(stmts: &[Stmt]) -> Vec<String> {
     }
     let mut names = Vec::new();
     walk(stmts, &mut names);
+    names
+}
+
+/// The names that a turn of a loop with this body sets before anything can leave the turn.
+fn always_set(body: &[Stmt]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for stmt in body {
+        let one = std::slice::from_ref(stmt);
+        if has_loop_exit(one) || has_return(one) {
+            break;
+        }
+        match &stmt.kind {
+            StmtKind::Assign { .. } | StmtKind::AnnAssign { value: Some(_), .. } => {
+                names.extend(assigned_names(one))
+            }
+            StmtKind::If { body, orelse, .. } => {
+                let other = always_set(orelse);
+                names.extend(always_set(body).into_iter().filter(|name| other.contains(name)));
+            }
+            _ => {}
+        }
+    }
+    names.sort();
+    names.dedup();
     names
 }
 
@@ -572,24 +606,19 @@ impl FunctionCx<'_, '_> {
     }
 
     /// A loop over a range known only at run time.
-    pub(super) fn range_loop(
-        &mut self,
-        target: &Expr,
-        bounds: [Value; 3],
-        step: Option<i128>,
-        body: &[Stmt],
-        span: Span,
-    ) -> R<()> {
+    pub(super) fn range_loop(&mut self, target: &Expr, range: Range, body: &[Stmt], span: Span) -> R<()> {
         self.announce_results(body);
         self.probe_results(body)?;
+        self.start_target(target, range.bounds[0]);
         if has_break(body) || has_return(body) {
-            return self.range_loop_with_exits(target, bounds, step, body, span);
+            return self.range_loop_with_exits(target, range, body, span);
         }
+        let Range { bounds, step, runs } = range;
         let before = self.slots.clone();
         let continued = self.hidden(Val::bool(false));
         let mut vars = self.carried(body, &[]);
         self.carry_target(target, &mut vars);
-        let (carried, init) = self.init_carried(&vars);
+        let (mut carried, mut init) = self.init_carried(&vars);
         let parent = self.block;
         let ty = self.function.ty(bounds[0]);
         let start = self.function.add_block();
@@ -606,6 +635,9 @@ impl FunctionCx<'_, '_> {
         self.loops.pop();
         self.diverged = false;
         self.span = span;
+        if runs {
+            self.carry_new(&before, parent, &[start], body, &mut carried, &mut init);
+        }
         let values = self.turn_values(&carried, span);
         self.builder().effect(OpKind::Yield, values);
         self.block = parent;
@@ -614,6 +646,45 @@ impl FunctionCx<'_, '_> {
         let results = self.function.op(op).results.to_vec();
         self.leave(&before, &carried, results, span);
         assigned
+    }
+
+    /// The loop variable can be read after the loop: it has its last value, or the start of the range when the body
+    /// never ran.
+    fn start_target(&mut self, target: &Expr, lo: Value) {
+        if let ExprKind::Name(name) = &*target.kind {
+            let var = self.variable(name);
+            if !matches!(self.slots[var.0], Slot::Set(_)) {
+                self.slots[var.0] = Slot::Set(Val::Ir(lo));
+            }
+        }
+    }
+
+    /// In a loop whose body is known to run, what the body sets on every path is set after it: such variables are
+    /// carried too, from a zero that is never seen. Called at the end of a turn.
+    fn carry_new(
+        &mut self,
+        before: &[Slot],
+        parent: Block,
+        blocks: &[Block],
+        body: &[Stmt],
+        carried: &mut Vec<(VarId, Val)>,
+        init: &mut Vec<Value>,
+    ) {
+        for name in always_set(body) {
+            let var = self.variable(&name);
+            let Slot::Set(val) = self.slots[var.0].clone() else { continue };
+            if matches!(before[var.0], Slot::Set(_)) {
+                continue;
+            }
+            let Some(types) = self.shape_types(&val) else { continue };
+            for block in blocks {
+                for ty in &types {
+                    self.function.add_block_param(*block, *ty);
+                }
+            }
+            init.extend(self.flat_values(None, &types, parent));
+            carried.push((var, val));
+        }
     }
 
     /// A loop variable that was set before the loop keeps its last value after it.
@@ -629,14 +700,8 @@ impl FunctionCx<'_, '_> {
     }
 
     /// A `for` that can be left early: a `while` over an explicit index.
-    fn range_loop_with_exits(
-        &mut self,
-        target: &Expr,
-        [lo, hi, step_value]: [Value; 3],
-        step: Option<i128>,
-        body: &[Stmt],
-        span: Span,
-    ) -> R<()> {
+    fn range_loop_with_exits(&mut self, target: &Expr, range: Range, body: &[Stmt], span: Span) -> R<()> {
+        let Range { bounds: [lo, hi, step_value], step, runs } = range;
         let index = self.hidden(Val::Ir(lo));
         let rises = step.is_some_and(|step| step > 0) && self.not_negative(lo);
         let mut extra = vec![index];
@@ -647,6 +712,7 @@ impl FunctionCx<'_, '_> {
             body,
             span,
             &extra,
+            runs,
             |cx| {
                 let Slot::Set(Val::Ir(at)) = cx.slots[index.0] else { return Err(Reported) };
                 Ok(cx.in_range(at, hi, step_value, step))
@@ -690,6 +756,7 @@ impl FunctionCx<'_, '_> {
             body,
             span,
             &[],
+            forever,
             |cx| {
                 let condition = cx.expr(test)?;
                 let condition = cx.truth(&condition, test.span)?;
@@ -710,6 +777,7 @@ impl FunctionCx<'_, '_> {
         body: &[Stmt],
         span: Span,
         extra: &[VarId],
+        runs: bool,
         condition: impl FnOnce(&mut Self) -> R<Value>,
         start_turn: impl FnOnce(&mut Self) -> R<()>,
     ) -> R<()> {
@@ -722,7 +790,7 @@ impl FunctionCx<'_, '_> {
         let mut flags: Vec<VarId> = extra.to_vec();
         flags.extend(broke);
         let vars = self.carried(body, &flags);
-        let (carried, init) = self.init_carried(&vars);
+        let (mut carried, mut init) = self.init_carried(&vars);
         let parent = self.block;
 
         let test_block = self.function.add_block();
@@ -789,6 +857,9 @@ impl FunctionCx<'_, '_> {
         self.loops.pop();
         self.diverged = false;
         self.span = span;
+        if runs {
+            self.carry_new(&before, parent, &[test_block, turn_block], body, &mut carried, &mut init);
+        }
         let values = self.turn_values(&carried, span);
         self.builder().effect(OpKind::Yield, values);
 

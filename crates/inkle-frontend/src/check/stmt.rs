@@ -336,6 +336,7 @@ impl FunctionCx<'_, '_> {
                 "the step of `range` is zero",
             )));
         }
+        let mut runs = false;
         if let (Some(lo), Some(hi), Some(step)) = (lo.const_int(), hi.const_int(), step.const_int()) {
             let turns = if step > 0 {
                 (hi - lo + step - 1).div_euclid(step)
@@ -343,6 +344,7 @@ impl FunctionCx<'_, '_> {
                 (lo - hi - step - 1).div_euclid(-step)
             }
             .max(0);
+            runs = turns > 0;
             let limit = match self.origin {
                 Origin::User(_) => i128::from(self.checker.options.max_unroll),
                 Origin::Library(_) => LIBRARY_UNROLL,
@@ -376,7 +378,8 @@ impl FunctionCx<'_, '_> {
             bounds.push(self.builder().cast(value, Type::Scalar(scalar)));
         }
         self.span = iter.span;
-        self.range_loop(target, [bounds[0], bounds[1], bounds[2]], step.const_int(), body, span)
+        let range = flow::Range { bounds: [bounds[0], bounds[1], bounds[2]], step: step.const_int(), runs };
+        self.range_loop(target, range, body, span)
     }
 
     /// Checks the body once per item.
