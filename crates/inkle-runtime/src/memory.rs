@@ -1,8 +1,8 @@
 //! Memory: who owns it, where it lies, and when it may be given back.
 //!
-//! GPU memory comes from the device's stream-ordered pool. It is given back on the stream it was allocated
-//! on, after every other stream that was said to use it ([`Allocation::record_use`]); the host never waits.
-//! Host memory that a stream may still read or write is kept until that stream has passed.
+//! GPU memory comes from the device's stream-ordered pool and is given back on the stream it was allocated on.
+//! Memory of any kind that other streams were said to use ([`Allocation::record_use`]) is kept until those
+//! streams have passed: it is given back at a later allocation, and no stream and no host waits for that.
 
 use std::alloc::{self, Layout};
 use std::any::Any;
@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
-use crate::cuda::sys;
-use crate::device::Device;
+use crate::cuda::sys::{self, Failure};
+use crate::device::{Device, InContext};
 use crate::error::RuntimeError;
 use crate::stream::{Event, Stream};
 
@@ -109,17 +109,14 @@ impl Allocation {
         collect_retired();
         let pooled = device.is_mempool_enabled();
         let current = device.enter()?;
-        let mut address = 0;
-        // SAFETY: `address` is a valid place; the stream is alive and its context current.
-        let allocated = unsafe {
-            if pooled {
-                current.driver.mem_alloc_async(&mut address, bytes, stream.raw())
-            } else {
-                current.driver.mem_alloc(&mut address, bytes)
-            }
-        };
-        match allocated {
-            Ok(()) => {
+        let mut found = allocate(&current, stream, bytes, pooled);
+        if matches!(found, Err(failure) if failure.is(sys::CUDA_ERROR_OUT_OF_MEMORY))
+            && wait_for_retired(device)
+        {
+            found = allocate(&current, stream, bytes, pooled);
+        }
+        match found {
+            Ok(address) => {
                 let owner = if pooled { Owner::Pool { stream: stream.clone() } } else { Owner::Device };
                 Ok(Allocation::make(device, address, bytes, owner))
             }
@@ -223,27 +220,28 @@ impl Allocation {
     }
 }
 
+fn allocate(current: &InContext<'_>, stream: &Stream, bytes: usize, pooled: bool) -> Result<u64, Failure> {
+    let mut address = 0;
+    // SAFETY: `address` is a valid place; the stream is alive and its context current.
+    unsafe {
+        if pooled {
+            current.driver.mem_alloc_async(&mut address, bytes, stream.raw())
+        } else {
+            current.driver.mem_alloc(&mut address, bytes)
+        }
+    }?;
+    Ok(address)
+}
+
 impl Drop for Allocation {
     fn drop(&mut self) {
         let uses = std::mem::take(self.uses.get_mut().unwrap_or_else(PoisonError::into_inner));
         let owner = std::mem::replace(&mut self.owner, Owner::Empty);
-        let memory = Retired { address: self.address, device: self.device, owner, waits: SmallVec::new() };
-        // Outside the device's pool, and with no stream involved, nothing has to wait.
-        match &memory.owner {
-            Owner::Empty => {}
-            // A stream that records a graph must record neither the waits nor the free.
-            Owner::Pool { stream } if stream.is_capturing() != Ok(true) => {
-                for other in &uses {
-                    // If the driver refuses, it is shutting down and the memory goes with it.
-                    let _ = stream.wait_stream(other);
-                }
-                memory.free();
-            }
-            _ => {
-                let waits = uses.iter().filter_map(|stream| stream.record_event().ok()).collect();
-                retire_or_free(Retired { waits, ..memory });
-            }
-        }
+        // Memory that a graph uses is kept by the graph; an event recorded into a capture could not be asked.
+        let running = uses.iter().filter(|stream| stream.is_capturing() != Ok(true));
+        let waits = running.filter_map(|stream| stream.record_event().ok()).collect();
+        let memory = Retired { address: self.address, device: self.device, owner, waits };
+        if memory.is_idle() { memory.free() } else { retire(memory) }
     }
 }
 
@@ -261,10 +259,6 @@ fn retire(memory: Retired) {
     RETIRED.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
 }
 
-fn retire_or_free(memory: Retired) {
-    if memory.is_idle() { memory.free() } else { retire(memory) }
-}
-
 /// Gives back the retired memory that no stream uses any more. Called before each GPU allocation; a program
 /// that allocates nothing more may call it itself.
 pub fn collect_retired() {
@@ -277,6 +271,24 @@ pub fn collect_retired() {
     };
     // Freed outside the lock: dropping foreign memory runs code of others, which may drop arrays of ours.
     idle.into_iter().for_each(Retired::free);
+}
+
+/// Waits for the streams that hold back memory of a device which is out of it, and gives that memory back;
+/// says whether there was any.
+fn wait_for_retired(device: Device) -> bool {
+    let held: Vec<Event> = {
+        let retired = RETIRED.lock().unwrap_or_else(PoisonError::into_inner);
+        retired
+            .iter()
+            .filter(|memory| memory.device == device)
+            .flat_map(|memory| memory.waits.clone())
+            .collect()
+    };
+    for event in &held {
+        let _ = event.synchronize();
+    }
+    collect_retired();
+    !held.is_empty()
 }
 
 impl Retired {
@@ -307,8 +319,8 @@ impl Retired {
             }
             Owner::Pool { stream } => {
                 if let Ok(current) = self.device.enter() {
-                    // SAFETY: it was allocated from the pool on this stream, which now waits for every other
-                    // stream that was recorded to use it; it is freed once.
+                    // SAFETY: it was allocated from the pool on this stream, and every other stream that was
+                    // recorded to use it has passed; it is freed once.
                     let _ = unsafe { current.driver.mem_free_async(self.address, stream.raw()) };
                 }
             }

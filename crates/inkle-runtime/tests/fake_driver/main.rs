@@ -1,0 +1,425 @@
+//! The CUDA side over a driver made of host memory: what is called when, on which context, and what is freed.
+
+mod driver;
+
+use std::sync::{Mutex, MutexGuard};
+
+use driver::{Kind, context_stack, state};
+use inkle_ir::{Scalar, Type};
+use inkle_runtime::{
+    Allocation, Array, CudaFunction, CudaModule, Device, ErrorClass, Event, Index, LaunchConfig,
+    RuntimeError, Slice, Stream, collect_retired, cuda_driver_version, default_device, device, devices,
+};
+
+/// The driver's state is shared, so tests take turns. All memory of an earlier test is given back first.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let guard = TURN.lock().unwrap_or_else(|e| e.into_inner());
+    // SAFETY: the fake's functions have the driver's signatures.
+    unsafe { inkle_runtime::cuda::install_driver(&driver::lookup) };
+    driver::clear_contexts();
+    {
+        let mut state = state();
+        state.busy.clear();
+        state.capturing.clear();
+        state.launches.clear();
+        state.calls.clear();
+    }
+    collect_retired();
+    guard
+}
+
+fn gpu(ordinal: u32) -> Device {
+    Device::cuda(ordinal).unwrap()
+}
+
+fn blocks(kind: Kind) -> usize {
+    state().blocks.values().filter(|b| b.kind == kind).count()
+}
+
+fn used(device: usize) -> usize {
+    state().used(device)
+}
+
+/// How many streams and events are alive.
+fn handles() -> (usize, usize) {
+    let state = state();
+    (state.streams.len(), state.events.len())
+}
+
+fn calls_of(name: &str) -> usize {
+    state().calls.iter().filter(|c| **c == name).count()
+}
+
+/// An array of distinct bytes in each element.
+fn sample(device: Device, ty: Type, shape: &[i64]) -> Array {
+    let bytes = shape.iter().product::<i64>() as usize * ty.size() as usize;
+    let bytes: Vec<u8> = (0..bytes).map(|i| (i * 37 % 253) as u8).collect();
+    Array::from_bytes(device, ty, shape, &bytes).unwrap()
+}
+
+#[test]
+fn devices_are_listed_without_contexts() {
+    let _turn = turn();
+    let all = devices();
+    assert_eq!(all.iter().map(|d| d.alias()).collect::<Vec<_>>(), ["cpu", "cuda:0", "cuda:1"]);
+    let second = device("cuda:1").unwrap();
+    assert_eq!((second.name(), second.arch(), second.sm_count()), ("Fake 1", 90, 4));
+    assert_eq!(second.pci_bus_id(), Some("0000:01:ab.0"));
+    assert_eq!(second.uuid(), Some("GPU-02020202-0202-0202-0202-020202020202"));
+    assert_eq!(cuda_driver_version(), Ok((13, 1)));
+    assert_eq!(default_device(), gpu(0));
+    assert_eq!(calls_of("cuDevicePrimaryCtxRetain"), 0);
+    second.synchronize().unwrap();
+    assert_eq!(
+        calls_of("cuDevicePrimaryCtxRetain"),
+        0,
+        "nothing to wait for on a device that was never used"
+    );
+}
+
+#[test]
+fn the_thread_s_context_is_put_back() {
+    let _turn = turn();
+    // The first device stays current on a thread that had none, which is the driver's own default.
+    Array::zeros(gpu(0), Type::F32, &[4]).unwrap().to_bytes().unwrap();
+    assert_eq!(context_stack(), [0]);
+    Array::zeros(gpu(1), Type::F32, &[4]).unwrap().to_bytes().unwrap();
+    assert_eq!(context_stack(), [0]);
+    driver::clear_contexts();
+    Array::zeros(gpu(1), Type::F32, &[4]).unwrap().to_bytes().unwrap();
+    assert_eq!(context_stack(), [0usize; 0]);
+    driver::push_stranger();
+    let (a, b) = (sample(gpu(0), Type::F32, &[4]), Array::zeros(gpu(1), Type::F32, &[4]).unwrap());
+    b.copy_from(&a, None).unwrap();
+    drop((a, b));
+    assert_eq!(context_stack(), [99]);
+    assert!(state().retained.iter().all(|&n| n <= 1), "a context is retained once");
+}
+
+#[test]
+fn memory_comes_from_the_pool_and_goes_back() {
+    let _turn = turn();
+    let before = used(0);
+    let a = Allocation::new(gpu(0), 1000).unwrap();
+    assert_eq!((used(0), blocks(Kind::Device)), (before + 1000, 0));
+    assert_eq!(gpu(0).mempool_used_bytes().unwrap() as usize, before + 1000);
+    drop(a);
+    assert_eq!(used(0), before);
+    assert_eq!(gpu(0).mempool_release_threshold(), Ok(u64::MAX), "unused memory is kept");
+
+    gpu(0).set_mempool_enabled(false).unwrap();
+    let a = Allocation::new(gpu(0), 1000).unwrap();
+    assert_eq!(blocks(Kind::Device), 1);
+    gpu(0).set_mempool_enabled(true).unwrap();
+    drop(a);
+    assert_eq!((blocks(Kind::Device), used(0)), (0, before));
+}
+
+#[test]
+fn memory_is_kept_for_streams_that_use_it() {
+    let _turn = turn();
+    let stream = Stream::new(gpu(0), 0).unwrap();
+    let before = used(0);
+    let a = Allocation::new(gpu(0), 64).unwrap();
+    a.record_use(&stream);
+    a.record_use(&gpu(0).stream().unwrap());
+    state().busy.insert(stream.handle() as usize);
+    drop(a);
+    assert_eq!(used(0), before + 64, "the stream is not done");
+    collect_retired();
+    assert_eq!(used(0), before + 64);
+    assert_eq!((calls_of("cuStreamSynchronize"), calls_of("cuCtxSynchronize")), (0, 0), "nobody waits");
+    state().busy.clear();
+    let next = Allocation::new(gpu(0), 100).unwrap();
+    assert_eq!(used(0), before + 100, "given back at the next allocation");
+    drop(next);
+}
+
+#[test]
+fn frees_stay_out_of_captures() {
+    let _turn = turn();
+    let home = gpu(0).stream().unwrap();
+    let other = Stream::new(gpu(0), 0).unwrap();
+    let a = Allocation::new(gpu(0), 64).unwrap();
+    let b = Allocation::new(gpu(0), 64).unwrap();
+    b.record_use(&other);
+    let addresses = [a.address(), b.address()];
+    state().capturing.extend([home.handle() as usize, other.handle() as usize]);
+    drop((a, b));
+    assert!(addresses.iter().all(|a| state().blocks.contains_key(a)));
+    state().capturing.clear();
+    collect_retired();
+    assert!(addresses.iter().all(|a| !state().blocks.contains_key(a)));
+}
+
+#[test]
+fn out_of_memory_names_the_numbers() {
+    let _turn = turn();
+    let error = Allocation::new(gpu(1), driver::DEVICE_BYTES + 1).unwrap_err();
+    assert_eq!(error.class(), ErrorClass::OutOfMemory);
+    assert_eq!(
+        error,
+        RuntimeError::OutOfMemory {
+            device: "cuda:1".into(),
+            requested_bytes: driver::DEVICE_BYTES + 1,
+            free_bytes: Some(driver::DEVICE_BYTES - used(1)),
+        }
+    );
+}
+
+#[test]
+fn memory_held_back_is_waited_for_when_there_is_no_other() {
+    let _turn = turn();
+    let stream = Stream::new(gpu(1), 0).unwrap();
+    let big = driver::DEVICE_BYTES / 4 * 3;
+    let a = Allocation::new(gpu(1), big).unwrap();
+    a.record_use(&stream);
+    state().busy.insert(stream.handle() as usize);
+    drop(a);
+    let b = Allocation::new(gpu(1), big).unwrap();
+    assert_eq!(b.bytes(), big);
+}
+
+#[test]
+fn copies_between_host_and_gpu_wait_only_for_ordinary_memory() {
+    let _turn = turn();
+    let home = gpu(0).stream().unwrap();
+    let small = sample(Device::cpu(), Type::F32, &[100]);
+    let dev = Array::empty(gpu(0), Type::F32, &[100]).unwrap();
+    dev.copy_from(&small, None).unwrap();
+    assert_eq!(calls_of("cuStreamSynchronize"), 0, "a small source is staged by the driver");
+    assert_eq!(dev.to_bytes().unwrap(), small.to_bytes().unwrap());
+    assert_eq!(calls_of("cuStreamSynchronize"), 1, "ordinary memory is complete when the call returns");
+
+    let pinned = Array::pinned(Type::F32, &[100]).unwrap();
+    assert!(pinned.is_pinned() && pinned.to_bytes().unwrap().iter().all(|&b| b == 0));
+    pinned.copy_from(&dev, None).unwrap();
+    assert_eq!(calls_of("cuStreamSynchronize"), 1);
+    state().busy.insert(home.handle() as usize);
+    drop(pinned);
+    assert_eq!(blocks(Kind::Pinned), 1, "the stream may still write it");
+    state().busy.clear();
+    collect_retired();
+    assert_eq!(blocks(Kind::Pinned), 0);
+}
+
+#[test]
+fn gpus_without_a_link_exchange_through_pinned_memory() {
+    let _turn = turn();
+    for ty in [Type::Scalar(Scalar::U8), Type::F32, Type::vec(3, Scalar::F32)] {
+        let a = sample(gpu(0), ty, &[6, 5]);
+        let b = a.to_device(gpu(1)).unwrap();
+        assert_eq!((b.device(), b.to_bytes().unwrap()), (gpu(1), a.to_bytes().unwrap()));
+        let turned = a.transpose(None).unwrap();
+        let target = Array::empty(gpu(1), ty, &[5, 6]).unwrap();
+        target.copy_from(&turned, None).unwrap();
+        assert_eq!(target.to_bytes().unwrap(), turned.to_bytes().unwrap());
+        let every_other = target.slice(0, Slice { step: -2, ..Slice::ALL }).unwrap();
+        every_other.copy_from(&turned.slice(0, Slice::range(0, 3)).unwrap(), None).unwrap();
+        assert_eq!(
+            every_other.to_bytes().unwrap(),
+            turned.slice(0, Slice::range(0, 3)).unwrap().to_bytes().unwrap()
+        );
+    }
+    collect_retired();
+    assert_eq!(blocks(Kind::Pinned), 0);
+}
+
+#[test]
+fn linked_gpus_copy_directly() {
+    let _turn = turn();
+    let a = sample(gpu(1), Type::F32, &[6, 5]);
+    for _ in 0..2 {
+        assert_eq!(a.to_device(gpu(0)).unwrap().to_bytes().unwrap(), a.to_bytes().unwrap());
+    }
+    assert_eq!((calls_of("cuMemcpyPeerAsync"), calls_of("cuMemHostAlloc")), (2, 0));
+    // The link is made once, whichever test came first.
+    assert!(calls_of("cuCtxEnablePeerAccess") <= 1 && calls_of("cuMemPoolSetAccess") <= 1);
+}
+
+#[test]
+fn the_source_s_stream_waits_for_a_copy_to_another_gpu() {
+    let _turn = turn();
+    let (home, away) = (gpu(0).stream().unwrap(), gpu(1).stream().unwrap());
+    let (a, b) = (sample(gpu(1), Type::F32, &[8]), Array::empty(gpu(0), Type::F32, &[8]).unwrap());
+    state().busy.insert(home.handle() as usize);
+    b.copy_from(&a, None).unwrap();
+    assert!(!away.is_complete().unwrap(), "the source must not be overwritten before it is copied");
+    state().busy.clear();
+}
+
+type View = fn(&Array) -> Array;
+
+/// Views whose elements lie apart, backwards, or in another order.
+const VIEWS: [View; 5] = [
+    |a| a.transpose(None).unwrap(),
+    |a| a.transpose(Some(&[1, 3, 0, 2])).unwrap(),
+    |a| a.slice(3, Slice { step: -2, ..Slice::ALL }).unwrap(),
+    |a| a.select(&[Index::At(1), Index::Slice(Slice { step: 2, ..Slice::ALL })]).unwrap(),
+    |a| a.slice(1, Slice::range(1, 3)).unwrap(),
+];
+
+#[test]
+fn strided_copies_agree_with_the_cpu() {
+    let _turn = turn();
+    let types = [
+        Type::Scalar(Scalar::U8),
+        Type::Scalar(Scalar::F16),
+        Type::F32,
+        Type::F64,
+        Type::vec(3, Scalar::F32),
+        Type::vec(4, Scalar::F32),
+        Type::mat(3, 3, Scalar::F16),
+    ];
+    for ty in types {
+        let (host, dev) = (sample(Device::cpu(), ty, &[2, 4, 3, 5]), sample(gpu(0), ty, &[2, 4, 3, 5]));
+        for (i, view) in VIEWS.iter().enumerate() {
+            let want = view(&host).to_bytes().unwrap();
+            assert_eq!(view(&dev).to_bytes().unwrap(), want, "{ty} view {i}: download");
+            assert_eq!(view(&dev).to_contiguous(None).unwrap().to_bytes().unwrap(), want, "{ty} view {i}");
+            let (on_host, on_dev) = (
+                Array::zeros(Device::cpu(), ty, &[2, 4, 3, 5]).unwrap(),
+                Array::zeros(gpu(0), ty, &[2, 4, 3, 5]).unwrap(),
+            );
+            view(&on_host).copy_from(&view(&host), None).unwrap();
+            view(&on_dev).copy_from(&view(&host), None).unwrap();
+            assert_eq!(on_dev.to_bytes().unwrap(), on_host.to_bytes().unwrap(), "{ty} view {i}: upload");
+            on_dev.zero(None).unwrap();
+            view(&on_dev).copy_from(&view(&dev), None).unwrap();
+            assert_eq!(
+                on_dev.to_bytes().unwrap(),
+                on_host.to_bytes().unwrap(),
+                "{ty} view {i}: between views"
+            );
+        }
+    }
+}
+
+#[test]
+fn fills_agree_with_the_cpu() {
+    let _turn = turn();
+    let types = [
+        Type::Scalar(Scalar::U8),
+        Type::Scalar(Scalar::F16),
+        Type::F32,
+        Type::F64,
+        Type::vec(3, Scalar::U8),
+        Type::vec(3, Scalar::F32),
+        Type::mat(20, 20, Scalar::F64),
+    ];
+    for ty in types {
+        let pattern: Vec<u8> = (0..ty.size()).map(|i| (i * 11 + 5) as u8).collect();
+        let same = vec![9u8; ty.size() as usize];
+        for pattern in [&pattern, &same] {
+            let whole: View = |a| a.clone();
+            for (i, view) in VIEWS.iter().chain([&whole]).enumerate() {
+                let (host, dev) =
+                    (sample(Device::cpu(), ty, &[2, 4, 3, 5]), sample(gpu(0), ty, &[2, 4, 3, 5]));
+                view(&host).fill(pattern, None).unwrap();
+                view(&dev).fill(pattern, None).unwrap();
+                assert_eq!(dev.to_bytes().unwrap(), host.to_bytes().unwrap(), "{ty} view {i}");
+            }
+        }
+    }
+}
+
+#[test]
+fn fills_of_plain_words_use_the_driver() {
+    let _turn = turn();
+    let a = Array::zeros(gpu(0), Type::F64, &[8]).unwrap();
+    a.fill(&[1, 2, 3, 4, 1, 2, 3, 4], None).unwrap();
+    assert_eq!(
+        (calls_of("cuMemsetD8Async"), calls_of("cuMemsetD32Async"), state().launches.len()),
+        (1, 1, 0)
+    );
+    // Four bytes of alignment one need not lie on a word.
+    let memory = Allocation::new(gpu(0), 64).unwrap();
+    let odd = Array::from_parts(memory, 3, Type::vec(4, Scalar::U8), &[5], None).unwrap();
+    odd.fill(&[1, 2, 3, 4], None).unwrap();
+    assert!(odd.to_bytes().unwrap().chunks_exact(4).all(|c| c == [1, 2, 3, 4]));
+}
+
+#[test]
+fn launches_pass_the_block_and_the_grid() {
+    let _turn = turn();
+    let module = CudaModule::load(gpu(1), b".version 6.4").unwrap();
+    let kernel = CudaFunction::new(module, "kernel", 32).unwrap();
+    assert_eq!((kernel.max_block_dim(), kernel.num_regs(), kernel.local_bytes()), (512, Ok(14), Ok(13)));
+    let stream = Stream::new(gpu(1), 0).unwrap();
+    let params = [1u64, 2, 3, u64::MAX];
+    let config =
+        LaunchConfig { block_dim: 128, max_blocks: 5, shared_bytes: 60_000, ..LaunchConfig::new(10_000) };
+    kernel.launch(&stream, &params, &config).unwrap();
+    kernel.launch(&stream, &params, &LaunchConfig { size: 0, ..config }).unwrap();
+    kernel.launch(&stream, &params, &config).unwrap();
+    let expected = driver::Launch {
+        name: "kernel".into(),
+        grid: 5,
+        block: 128,
+        shared: 60_000,
+        stream: stream.handle() as usize,
+        params: params.iter().flat_map(|w| w.to_le_bytes()).collect(),
+    };
+    assert_eq!(state().launches, [expected.clone(), expected]);
+    assert_eq!(calls_of("cuFuncSetAttribute"), 1, "more shared memory is asked for once");
+    let wrong = gpu(0).stream().unwrap();
+    assert!(matches!(kernel.launch(&wrong, &params, &config), Err(RuntimeError::WrongDevice { .. })));
+    assert_eq!(
+        kernel.launch(&stream, &params, &LaunchConfig { block_dim: 513, ..config }),
+        Err(RuntimeError::BlockDim { block_dim: 513, max: 512 })
+    );
+}
+
+#[test]
+fn failures_carry_the_driver_s_words() {
+    let _turn = turn();
+    let error = CudaModule::load(gpu(0), b"nonsense").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cannot load GPU code: cuModuleLoadDataEx failed with CUDA_ERROR_INVALID_PTX (code 218): a sentence\n\
+         line 4; error: nonsense"
+    );
+    let module = CudaModule::load(gpu(0), b"fine").unwrap();
+    assert_eq!(
+        CudaFunction::new(module.clone(), "missing", 8).unwrap_err(),
+        RuntimeError::NoSuchFunction { name: "missing".into() }
+    );
+    let kernel = CudaFunction::new(module, "kernel", 8).unwrap();
+    let error = kernel.blocks_per_sm(128, 0).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the CUDA driver has no cuOccupancyMaxActiveBlocksPerMultiprocessor: a newer driver is needed"
+    );
+}
+
+#[test]
+fn streams_and_events_are_owned_once() {
+    let _turn = turn();
+    let first = gpu(0).stream().unwrap();
+    let (streams, events) = handles();
+    let mine = Stream::new(gpu(0), -1).unwrap();
+    // SAFETY: `mine` outlives the adopted stream.
+    let adopted = unsafe { Stream::from_handle(gpu(0), mine.handle()) }.unwrap();
+    assert_eq!(adopted, mine);
+    drop(adopted);
+    assert_eq!(state().streams.len(), streams + 1, "an adopted stream is not destroyed");
+    assert_eq!(gpu(0).set_stream(mine.clone()).unwrap(), first);
+    assert_eq!(gpu(0).stream().unwrap(), mine);
+    assert!(matches!(gpu(1).set_stream(mine.clone()), Err(RuntimeError::WrongDevice { .. })));
+    gpu(0).set_stream(first.clone()).unwrap();
+
+    let (start, end) = (Event::new(gpu(0), true).unwrap(), Event::new(gpu(0), true).unwrap());
+    state().busy.insert(mine.handle() as usize);
+    start.record(&mine).unwrap();
+    assert!(!start.is_complete().unwrap() && !mine.is_complete().unwrap() && first.is_complete().unwrap());
+    first.wait_event(&start).unwrap();
+    assert!(!first.is_complete().unwrap());
+    start.synchronize().unwrap();
+    assert_eq!(start.elapsed_ms(&end), Ok(1.5));
+    let other = Stream::new(gpu(1), 0).unwrap();
+    assert!(matches!(end.record(&other), Err(RuntimeError::WrongDevice { .. })));
+    other.wait_stream(&mine).unwrap();
+    drop((mine, start, end, other));
+    assert_eq!(handles(), (streams, events), "nothing is left over");
+}
