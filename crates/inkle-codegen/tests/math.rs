@@ -1,0 +1,168 @@
+//! Accuracy of math functions on the CPU, their special values, and that the lane width changes no bit.
+
+mod common;
+
+use common::{as_f32s, exact, module, runnable_targets, Arg, Code, Numbers};
+use inkle_codegen::{CpuTarget, Options};
+
+fn unary_kernel(op: &str) -> String {
+    format!(
+        "kernel @k(%x: array<f32, 1>, %y: array<f32, 1>) {{
+          %i = tid 0 : i32
+          %xe = elem %x, %i : ref<f32>
+          %v = load %xe : f32
+          %r = {op} %v : f32
+          %ye = elem %y, %i : ref<f32>
+          store %ye, %r
+          return
+        }}"
+    )
+}
+
+fn run_unary(op: &str, xs: &[f32], target: &CpuTarget, options: &Options) -> Vec<f32> {
+    let code = Code::new(&module(&unary_kernel(op)), target, options);
+    let n = xs.len() as i32;
+    let out = code.run(&[Arg::f32(xs.iter().copied()), Arg::f32(vec![0.0; xs.len()])], &[n], &[]);
+    as_f32s(out[1].data())
+}
+
+/// The error of `got` in units of the last place of the f32 nearest to `want`.
+fn ulps(got: f32, want: f64) -> f64 {
+    let near = want as f32;
+    if near.is_nan() || got.is_nan() {
+        return if near.is_nan() && got.is_nan() { 0.0 } else { f64::INFINITY };
+    }
+    if near.is_infinite() || got.is_infinite() {
+        return if near == got { 0.0 } else { f64::INFINITY };
+    }
+    let unit = f64::from(f32::from_bits((near.abs().to_bits() & 0x7f80_0000).max(0x0080_0000))) * 2f64.powi(-23);
+    (f64::from(got) - want).abs() / unit
+}
+
+/// Floats spread over exponents and signs, more of them near one, and all that is special.
+fn inputs() -> Vec<f32> {
+    let mut numbers = Numbers(1);
+    let mut xs = vec![
+        0.0, -0.0, 1.0, -1.0, 0.5, 2.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::MIN_POSITIVE, f32::MAX,
+        f32::MIN, 1e-45, -1e-45, 88.72283, 88.7229, -103.97, -104.1, -87.33, 0.6249999, 0.625, 127.999, 128.0, -149.0,
+        -150.0, 1048575.9, 1048576.0, 3.1415927, 1.5707964, 6.2831855, 71476.0, 16777216.0, 0.70710677, 0.7071068,
+        1.4142135, 1.4142137,
+    ];
+    for _ in 0..40_000 {
+        xs.push(f32::from_bits(numbers.next() as u32));
+        xs.push(numbers.unit() * 4.0);
+        xs.push(numbers.unit() * 100.0);
+        xs.push(1.0 + numbers.unit() * 1e-3);
+        xs.push(numbers.unit() * 1e5);
+    }
+    xs
+}
+
+type Reference = fn(f64) -> f64;
+
+const INLINE: [(&str, Reference, f64); 9] = [
+    ("exp", f64::exp, 2.0),
+    ("exp2", f64::exp2, 2.0),
+    ("log", f64::ln, 2.0),
+    ("log2", f64::log2, 3.0),
+    ("log10", f64::log10, 3.0),
+    ("sin", f64::sin, 2.0),
+    ("cos", f64::cos, 2.0),
+    ("tan", f64::tan, 4.0),
+    ("tanh", f64::tanh, 3.0),
+];
+
+#[test]
+fn errors_are_small() {
+    let xs = inputs();
+    for target in runnable_targets() {
+        for (op, reference, limit) in INLINE {
+            let got = run_unary(op, &xs, &target, &exact(2, 1));
+            let (mut worst, mut at) = (0.0, 0.0);
+            for (&x, &g) in xs.iter().zip(&got) {
+                let error = ulps(g, reference(f64::from(x)));
+                if error > worst {
+                    (worst, at) = (error, x);
+                }
+            }
+            println!("{op} on {}: {worst:.2} ULP at {at:e}", target.cpu);
+            assert!(worst <= limit, "{op} on {}: {worst} ULP at {at:e}", target.cpu);
+        }
+    }
+}
+
+#[test]
+fn signed_zeros_are_kept() {
+    for op in ["sin", "tan", "tanh"] {
+        let got = run_unary(op, &[0.0, -0.0], &CpuTarget::host(), &exact(2, 1));
+        assert_eq!(got.iter().map(|v| v.to_bits()).collect::<Vec<_>>(), [0, 0x8000_0000], "{op}");
+    }
+}
+
+#[test]
+fn lane_width_changes_no_bit() {
+    let xs: Vec<f32> = inputs().into_iter().take(2003).collect();
+    let ops = INLINE.iter().map(|(op, ..)| *op).chain(["asin", "cbrt", "erf", "sinh", "atan", "erfinv"]);
+    for op in ops {
+        for target in runnable_targets() {
+            let want = run_unary(op, &xs, &target, &exact(0, 1));
+            for lanes in [1, 4, 8, 16] {
+                for fuse_fp in [false, true] {
+                    let options = Options { fuse_fp, ..exact(2, lanes) };
+                    let got = run_unary(op, &xs, &target, &options);
+                    let differs = xs.iter().zip(want.iter().zip(&got)).find(|(_, (w, g))| {
+                        w.to_bits() != g.to_bits() && !(w.is_nan() && g.is_nan())
+                    });
+                    assert!(differs.is_none(), "{op} on {} with {lanes} lanes: {differs:?}", target.cpu);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn powers() {
+    let text = "kernel @k(%x: array<f32, 1>, %y: array<f32, 1>, %z: array<f32, 1>) {
+      %i = tid 0 : i32
+      %xe = elem %x, %i : ref<f32>
+      %a = load %xe : f32
+      %ye = elem %y, %i : ref<f32>
+      %b = load %ye : f32
+      %r = pow %a, %b : f32
+      %ze = elem %z, %i : ref<f32>
+      store %ze, %r
+      return
+    }";
+    let special = [
+        0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, -3.0, 1e30, -1e30, 16777217.0, 16777215.0, -16777215.0,
+        f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-45, 1e-30,
+    ];
+    let mut pairs: Vec<(f32, f32)> = special.iter().flat_map(|&x| special.map(|y| (x, y))).collect();
+    let mut numbers = Numbers(2);
+    for _ in 0..50_000 {
+        pairs.push((numbers.unit().abs() * 10.0, numbers.unit() * 30.0));
+        pairs.push((1.0 + numbers.unit() * 0.01, numbers.unit() * 5000.0));
+        pairs.push((f32::from_bits(numbers.next() as u32), numbers.unit() * 3.0));
+        pairs.push((numbers.unit() * 10.0, (numbers.unit() * 20.0).round()));
+    }
+    let (xs, ys): (Vec<f32>, Vec<f32>) = pairs.iter().copied().unzip();
+    let n = pairs.len() as i32;
+    let args = [Arg::f32(xs), Arg::f32(ys), Arg::f32(vec![0.0; pairs.len()])];
+    for target in runnable_targets() {
+        let mut first: Option<Vec<f32>> = None;
+        for lanes in [1, 8, 16] {
+            let code = Code::new(&module(text), &target, &exact(2, lanes));
+            let got = as_f32s(code.run(&args, &[n], &[])[2].data());
+            for (&(x, y), &g) in pairs.iter().zip(&got) {
+                let want = f64::from(x).powf(f64::from(y));
+                assert!(ulps(g, want) <= 1.0, "{x:e}^{y:e} is {g:e}, not {want:e}, on {}", target.cpu);
+                if want == 0.0 {
+                    assert_eq!(g.is_sign_negative(), want.is_sign_negative(), "{x:e}^{y:e}");
+                }
+            }
+            let bits = |v: &[f32]| v.iter().map(|v| if v.is_nan() { 0 } else { v.to_bits() }).collect::<Vec<_>>();
+            let first = first.get_or_insert_with(|| got.clone());
+            assert_eq!(bits(first), bits(&got));
+        }
+    }
+}
