@@ -25,6 +25,14 @@
 //!   elements, not bytes. Out of bounds is undefined unless the kernel was built with checks.
 //! - Loads and stores of different threads are unordered; atomics are relaxed and device-wide.
 //!
+//! # Around the form
+//!
+//! - Text: `Display` of a [`Module`] writes it and [`parse`] reads it; `print.rs` is its reference. Two modules are
+//!   the same when their texts are.
+//! - [`verify`] checks a module; its rules are numbered in `verify.rs`. Everything below relies on verified IR.
+//! - [`simplify()`] makes it smaller, before it is hashed and compiled.
+//! - `arbitrary` (a feature) makes random modules for tests.
+//!
 //! *Invariant:* this crate never sees a device. Anything that asks "which GPU?" belongs in `inkle-codegen` or later.
 #![forbid(unsafe_code)]
 

@@ -78,12 +78,13 @@ use crate::types::{ArrayKind, Scalar, StructType, Type};
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut structs = Structs::default();
+        let callees = Callees::new(self);
         let mut text = String::with_capacity(self.functions.iter().map(|f| f.op_count() * 32 + 64).sum());
         for (index, function) in self.functions.iter().enumerate() {
             if index > 0 {
                 text.push('\n');
             }
-            Printer::new(Some(self), function, &mut structs).function(&mut text, |_, _| ())?;
+            Printer::new(Some(&callees), function, &mut structs).function(&mut text, |_, _| ())?;
         }
         for declared in &structs.order {
             let mut separator = " ";
@@ -116,9 +117,10 @@ impl fmt::Display for Function {
 /// The first lines of the operations for which `wanted` holds, numbered as the whole module's text is.
 pub(crate) fn op_texts(module: &Module, function: &Function, wanted: &HashSet<Op>) -> Vec<(Op, String)> {
     let mut texts = Vec::new();
+    let callees = Callees::new(module);
     // There is nothing that could fail to be written.
     let _ =
-        Printer::new(Some(module), function, &mut Structs::default()).function(&mut Nowhere, |op, text| {
+        Printer::new(Some(&callees), function, &mut Structs::default()).function(&mut Nowhere, |op, text| {
             if wanted.contains(&op) {
                 texts.push((op, text.to_owned()));
             }
@@ -157,8 +159,22 @@ impl Structs {
     }
 }
 
+/// How calls name the functions of a module.
+struct Callees<'a> {
+    /// The name, unless an earlier function has it: a name finds the first.
+    names: Vec<Option<&'a str>>,
+}
+
+impl<'a> Callees<'a> {
+    fn new(module: &'a Module) -> Callees<'a> {
+        let mut seen: HashSet<&str> = HashSet::new();
+        let name = |f: &'a Function| seen.insert(&f.name).then_some(f.name.as_str());
+        Callees { names: module.functions.iter().map(name).collect() }
+    }
+}
+
 struct Printer<'a> {
-    module: Option<&'a Module>,
+    callees: Option<&'a Callees<'a>>,
     function: &'a Function,
     structs: &'a mut Structs,
     /// The number of each value of the arena; `u32::MAX` until it is met.
@@ -180,9 +196,9 @@ struct Frame {
 }
 
 impl<'a> Printer<'a> {
-    fn new(module: Option<&'a Module>, function: &'a Function, structs: &'a mut Structs) -> Printer<'a> {
+    fn new(callees: Option<&'a Callees>, function: &'a Function, structs: &'a mut Structs) -> Printer<'a> {
         Printer {
-            module,
+            callees,
             function,
             structs,
             numbers: vec![u32::MAX; function.value_count()],
@@ -454,14 +470,9 @@ impl<'a> Printer<'a> {
     }
 
     fn callee(&self, out: &mut impl Write, callee: FunctionId) -> fmt::Result {
-        // A name finds the first function that has it.
-        let named = self.module.and_then(|module| {
-            let function = module.functions.get(callee.index())?;
-            let first = module.functions.iter().position(|f| f.name == function.name)?;
-            (first == callee.index()).then_some(function)
-        });
-        match named {
-            Some(function) => write_function_name(out, &function.name),
+        let name = self.callees.and_then(|callees| *callees.names.get(callee.index())?);
+        match name {
+            Some(name) => write_function_name(out, name),
             None => write!(out, "#{}", callee.index()),
         }
     }

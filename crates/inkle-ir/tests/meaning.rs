@@ -373,11 +373,13 @@ fn run(module: &Module) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn simplified_modules_compute_the_same(bytes in prop::collection::vec(any::<u8>(), 0..3000)) {
-        let module = arbitrary::module(&bytes, Options::default());
+    fn simplified_modules_compute_the_same(module in prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..3000).prop_map(|bytes| arbitrary::module(&bytes, Options::default())),
+        any::<u64>().prop_map(|seed| arbitrary::module_from_seed(seed, Options::default())),
+    ]) {
         let mut simple = module.clone();
         simplify(&mut simple);
         prop_assert_eq!(run(&module), run(&simple), "{}\n{}", module, simple);

@@ -1,6 +1,6 @@
 //! The reader and the printer: what they agree on, and what the reader refuses.
 
-use inkle_ir::{Constant, Module, OpKind, parse};
+use inkle_ir::{AtomicOp, BinaryOp, CmpOp, Constant, Module, OpKind, UnaryOp, parse};
 
 /// The message of the error in `text`, with its place.
 fn error(text: &str) -> String {
@@ -171,4 +171,24 @@ fn nesting_is_bounded() {
         doubling += &format!("struct S{i} {{ a: struct S{0}, b: struct S{0} }}", i - 1);
     }
     assert!(error(&doubling).ends_with("the struct has more than 4096 parts"));
+}
+
+#[test]
+fn the_filetests_of_every_operation_have_every_operation() {
+    let others = "const zero select cast bitcast construct extract extract_dyn insert insert_dyn elem view field comp \
+        grad_array shape stride address load store atomic_cas tid launch_dim if for while call print assert yield return";
+    let mut keywords: Vec<&str> = others.split_whitespace().collect();
+    keywords.extend(UnaryOp::ALL.iter().map(|op| op.keyword()));
+    keywords.extend(BinaryOp::ALL.iter().map(|op| op.keyword()));
+    keywords.extend(CmpOp::ALL.iter().map(|op| op.keyword()));
+    keywords.extend(AtomicOp::ALL.iter().map(|op| op.keyword()));
+    for file in [
+        include_str!("filetests/print/every_operation.ink"),
+        include_str!("filetests/verify/every_operation.ink"),
+    ] {
+        let words: Vec<&str> = file.split_whitespace().collect();
+        for keyword in &keywords {
+            assert!(words.contains(keyword), "no `{keyword}`");
+        }
+    }
 }

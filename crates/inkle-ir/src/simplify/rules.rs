@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use super::eval;
 use crate::ir::{Block, Function, Op, OpData, Value};
 use crate::op::{BinaryOp, CmpOp, Constant, OpKind, UnaryOp};
-use crate::types::{Scalar, Type};
+use crate::types::{Scalar, ScalarKind, Type};
 
 /// Composites with more components are not put together from chains of `insert`: each look at the chain would
 /// cost as much as there are components.
@@ -130,6 +130,10 @@ fn leaf(f: &mut Function, op: Op) -> Outcome {
 fn unary_rules(f: &mut Function, op: Op, unary: UnaryOp, x: Value) -> Outcome {
     if let (Some(c), Some(scalar)) = (constant(f, x), f.ty(x).as_scalar()) {
         return become_constant(f, op, eval::unary(unary, c, scalar));
+    }
+    let is_unsigned = f.ty(x).scalar().is_some_and(|s| s.kind() == ScalarKind::Unsigned);
+    if unary == UnaryOp::Abs && is_unsigned {
+        return Outcome::Replace(x);
     }
     let Some(inner) = f.defining_op(x) else { return Outcome::Keep };
     match (unary, &inner.kind) {
