@@ -48,8 +48,8 @@ impl<const N: usize> Plan<N> {
             Plan { ndim: merged.len(), extents: [1; MAX_DIMS], strides: [[0; MAX_DIMS]; N], run_bytes };
         for (d, (extent, strides)) in merged.into_iter().enumerate() {
             plan.extents[d] = extent;
-            for i in 0..N {
-                plan.strides[i][d] = strides[i];
+            for (to, stride) in plan.strides.iter_mut().zip(strides) {
+                to[d] = stride;
             }
         }
         Some(plan)

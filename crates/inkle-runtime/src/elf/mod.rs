@@ -15,6 +15,7 @@ mod reloc;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 
 use object::LittleEndian;
@@ -328,8 +329,8 @@ impl<'d> Image<'d> {
     fn resolve_symbols(&mut self, resolve: &dyn Fn(&str) -> Option<usize>) -> Result<(), LoadError> {
         let mut targets = BTreeMap::new();
         self.each_relocation(|_, _, _, index, _| {
-            if !targets.contains_key(&index.0) {
-                targets.insert(index.0, self.resolve_symbol(index, resolve)?);
+            if let Entry::Vacant(entry) = targets.entry(index.0) {
+                entry.insert(self.resolve_symbol(index, resolve)?);
             }
             Ok(())
         })?;

@@ -275,7 +275,7 @@ fn with_header(bytes: &[u8], section: &str, fields: &[(usize, &[u8])]) -> Vec<u8
 fn damaged_headers_are_refused() {
     let bytes = full_object();
     let flags = elf::SHF_ALLOC.0 | elf::SHF_WRITE.0 | elf::SHF_EXECINSTR.0;
-    let both = with_header(&bytes, ".text", &[(8, &u64::from(flags).to_le_bytes())]);
+    let both = with_header(&bytes, ".text", &[(8, &flags.to_le_bytes())]);
     assert!(matches!(load(&both), Err(LoadError::Section { why: "both writable and executable", .. })));
     let huge = with_header(&bytes, ".bss", &[(32, &(1u64 << 40).to_le_bytes())]);
     assert!(matches!(load(&huge), Err(LoadError::TooLarge { .. })));

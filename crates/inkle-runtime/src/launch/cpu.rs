@@ -24,6 +24,8 @@ pub struct CpuFunction {
     lanes: u64,
     /// Measured cost, ticks per 1024 threads; zero until known. It decides how a launch is cut, nothing else.
     cost: AtomicU32,
+    /// Counts short launches, of which only some are timed.
+    launches: AtomicU32,
     /// Keeps the code mapped.
     _code: Option<Arc<LoadedObject>>,
 }
@@ -38,6 +40,9 @@ impl fmt::Debug for CpuFunction {
 const SERIAL_TICKS: u64 = 60_000;
 /// About how long one chunk should take, ticks.
 const CHUNK_TICKS: u64 = 60_000;
+/// Launches of this many threads are always timed; of smaller ones, one in `TIMED_EVERY`.
+const TIMED_SIZE: u64 = 2048;
+const TIMED_EVERY: u32 = 4;
 /// The most chunks per thread: enough to even out, few enough to cost nothing.
 const CHUNKS_PER_THREAD: u64 = 16;
 
@@ -94,7 +99,14 @@ impl CpuFunction {
         lanes: u32,
         code: Option<Arc<LoadedObject>>,
     ) -> CpuFunction {
-        CpuFunction { entry, params_bytes, lanes: lanes.max(1).into(), cost: AtomicU32::new(0), _code: code }
+        CpuFunction {
+            entry,
+            params_bytes,
+            lanes: lanes.max(1).into(),
+            cost: AtomicU32::new(0),
+            launches: AtomicU32::new(0),
+            _code: code,
+        }
     }
 
     /// The size of the parameter block, bytes.
@@ -121,7 +133,15 @@ impl CpuFunction {
         if size <= self.lanes {
             failures.enter(|| self.run(params, 0, size));
         } else if cost != 0 && estimate <= SERIAL_TICKS {
-            failures.enter(|| self.run_timed(params, 0, size));
+            // Reading the clock twice costs more than a short launch, so there a change of cost is noticed a little
+            // late.
+            let count = self.launches.load(Ordering::Relaxed).wrapping_add(1);
+            self.launches.store(count, Ordering::Relaxed);
+            if size >= TIMED_SIZE || count.is_multiple_of(TIMED_EVERY) {
+                failures.enter(|| self.run_timed(params, 0, size));
+            } else {
+                failures.enter(|| self.run(params, 0, size));
+            }
         } else {
             self.launch_large(params, size, cost, &failures)?;
         }
@@ -241,9 +261,16 @@ mod tests {
         }
     }
 
+    fn work_for_us(us: u64) {
+        let start = std::time::Instant::now();
+        while start.elapsed() < std::time::Duration::from_micros(us) {
+            std::hint::spin_loop();
+        }
+    }
+
     unsafe extern "C" fn slow(params: *const u8, begin: u64, end: u64) {
         assert_eq!(begin % 8, 0, "cuts fall on lane boundaries");
-        std::thread::sleep(std::time::Duration::from_micros(50 * (end - begin)));
+        work_for_us(50 * (end - begin));
         // SAFETY: as for `count`, whose contract the test keeps.
         unsafe { count(params, begin, end) }
     }
@@ -272,7 +299,7 @@ mod tests {
             // SAFETY: a literal lives for ever.
             unsafe { fail(c"x > 0, kernel.py:3".as_ptr()) };
         }
-        std::thread::sleep(std::time::Duration::from_micros((end - begin) / 100));
+        work_for_us((end - begin) / 100);
     }
 
     #[test]

@@ -9,7 +9,13 @@ use crate::error::RuntimeError;
 
 /// Zero until the number is first needed.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
-static POOL: Mutex<Option<Arc<ThreadPool>>> = Mutex::new(None);
+static POOL: Mutex<Option<Workers>> = Mutex::new(None);
+
+/// A pool and the process that made it: after a fork the child has the pool but not its threads.
+struct Workers {
+    pool: Arc<ThreadPool>,
+    process: u32,
+}
 
 /// The most threads that can be asked for.
 pub const MAX_CPU_THREADS: usize = 4096;
@@ -43,19 +49,29 @@ pub fn set_cpu_threads(count: usize) -> Result<(), RuntimeError> {
             reason: format!("the count must be 1 to {MAX_CPU_THREADS}"),
         });
     }
-    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    *pool = if count > 1 { Some(build(count)?) } else { None };
+    let mut workers = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    retire(workers.take());
+    if count > 1 {
+        *workers = Some(build(count)?);
+    }
     THREADS.store(count, Ordering::Relaxed);
     Ok(())
 }
 
-fn build(count: usize) -> Result<Arc<ThreadPool>, RuntimeError> {
-    ThreadPoolBuilder::new()
+fn build(count: usize) -> Result<Workers, RuntimeError> {
+    let pool = ThreadPoolBuilder::new()
         .num_threads(count - 1)
         .thread_name(|i| format!("inkle-cpu-{i}"))
         .build()
-        .map(Arc::new)
-        .map_err(|error| RuntimeError::Threads { count, reason: error.to_string() })
+        .map_err(|error| RuntimeError::Threads { count, reason: error.to_string() })?;
+    Ok(Workers { pool: Arc::new(pool), process: std::process::id() })
+}
+
+/// Ends a pool. One of another process has no threads that could hear it.
+fn retire(workers: Option<Workers>) {
+    if let Some(workers) = workers.filter(|w| w.process != std::process::id()) {
+        std::mem::forget(workers);
+    }
 }
 
 fn pool() -> Result<Option<Arc<ThreadPool>>, RuntimeError> {
@@ -63,11 +79,12 @@ fn pool() -> Result<Option<Arc<ThreadPool>>, RuntimeError> {
     if count <= 1 {
         return Ok(None);
     }
-    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    if pool.is_none() {
-        *pool = Some(build(count)?);
+    let mut workers = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    if workers.as_ref().is_none_or(|w| w.process != std::process::id()) {
+        retire(workers.take());
+        *workers = Some(build(count)?);
     }
-    Ok(pool.clone())
+    Ok(workers.as_ref().map(|w| w.pool.clone()))
 }
 
 /// Calls `work` once for each of `0..chunks`, on this thread and the workers; returns when all are done.
@@ -111,6 +128,27 @@ mod tests {
             .unwrap();
             assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) == 1), "{chunks} chunks");
         }
+    }
+
+    /// A child made by fork has none of the threads; it must not wait for them.
+    #[test]
+    fn a_forked_child_makes_its_own_workers() {
+        parallel(100, &|_| {}).unwrap();
+        // SAFETY: the child only does what the library promises to do after a fork, then ends at once.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let done = AtomicUsize::new(0);
+            let ran = parallel(100, &|_| {
+                done.fetch_add(1, Ordering::Relaxed);
+            });
+            let code = if ran.is_ok() && done.into_inner() == 100 { 0 } else { 1 };
+            // SAFETY: ends the child without running the parent's handlers.
+            unsafe { libc::_exit(code) };
+        }
+        let mut status = 0;
+        // SAFETY: `status` is a valid place; the child is ours.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0, "status {status:#x}");
     }
 
     #[test]

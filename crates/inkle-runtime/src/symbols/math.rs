@@ -180,7 +180,8 @@ mod tests {
             let function: extern "C" fn(f64) -> f64 = unsafe { std::mem::transmute(address) };
             function(x)
         };
-        let cases: [(&str, fn(f64) -> f64); 15] = [
+        type Case = (&'static str, fn(f64) -> f64);
+        let cases: [Case; 15] = [
             ("inkle_sin", f64::sin),
             ("inkle_cos", f64::cos),
             ("inkle_tan", f64::tan),

@@ -16,6 +16,9 @@ static SINK: Mutex<Option<PrintSink>> = Mutex::new(None);
 
 /// Sends what kernels print to `sink`; `None` sends it to the process's standard output, where each print is
 /// flushed at once so that it keeps its place among other writers' lines.
+///
+/// The sink is called on the thread that prints, which may be a worker, while the thread that launched waits: it
+/// must not need a lock that the launching thread holds.
 pub fn set_print_sink(sink: Option<PrintSink>) {
     *SINK.lock().unwrap_or_else(PoisonError::into_inner) = sink;
 }
