@@ -1,7 +1,8 @@
 """Runs the tests of Rust and of Python that need an NVIDIA GPU, and closes with one summary.
 
 Rust tests are those of a file with `cuda` in its name or with it in their own, Python tests those that run on the
-device `cuda:0`. Where there is no cargo, the Rust tests are the binaries of build/gpu. A test that sees no GPU here is a failure.
+device `cuda:0`. Where there is no cargo, the Rust tests are the binaries of build/gpu. A test that sees no GPU here
+is a failure.
 """
 
 import os
