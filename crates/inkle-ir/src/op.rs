@@ -248,7 +248,7 @@ pub enum OpKind {
     Field(u32),
     /// `%r = comp %ref, %i`: the address of a scalar component by flat index.
     Comp,
-    /// `%r = grad_ref %array`: the array of gradients that belongs to an array, of the same type.
+    /// `%r = grad_array %array`: the array of gradients that belongs to an array, of the same type.
     GradArray,
     /// `%r = shape %array, <dim>`: extent of a dimension, i32.
     Shape(u32),
@@ -376,6 +376,10 @@ impl Constant {
                 Constant::Float(f) => f != 0.0,
             }),
             crate::ScalarKind::Float => {
+                // Through f64 a large integer would be rounded twice.
+                if let (Constant::Int(i), Scalar::F32) = (self, scalar) {
+                    return Constant::Float(f64::from(i as f32));
+                }
                 let wide = match self {
                     Constant::Bool(b) => f64::from(u8::from(b)),
                     Constant::Int(i) => i as f64,
