@@ -186,7 +186,9 @@ def draw_integers(seed: int, n: wp.array2d(dtype=wp.uint32)):
     n[i, 4] = wp.randu(state)
     n[i, 5] = wp.randu(state, wp.uint32(3), wp.uint32(11))
     n[i, 6] = wp.poisson(state, 2.5)
-    n[i, 7] = state
+    # Draws in a loop that another branch returns before.
+    n[i, 7] = wp.poisson(state, 30.0)
+    n[i, 8] = state
 
 
 @wp.kernel
@@ -239,7 +241,7 @@ def first_state(seed, i):
 
 
 def test_random_integers(device):
-    out = wp.zeros((SAMPLES, 8), dtype=wp.uint32, device=device)
+    out = wp.zeros((SAMPLES, 9), dtype=wp.uint32, device=device)
     wp.launch(draw_integers, dim=SAMPLES, inputs=[42, out], device=device)
     for i, row in enumerate(out.numpy()):
         state = first_state(42, i)
@@ -249,6 +251,7 @@ def test_random_integers(device):
         expected.append(LIBRARY.call("randu", state))
         expected.append(LIBRARY.call("randu", state, np.uint32(3), np.uint32(11)))
         expected.append(LIBRARY.call("poisson", state, np.float32(2.5)))
+        expected.append(LIBRARY.call("poisson", state, np.float32(30)))
         expected.append(state.value)
         assert [int(v) % 2**32 for v in expected] == row.tolist()
 
