@@ -20,6 +20,9 @@ use crate::stream::{Event, Stream};
 /// Alignment of CPU allocations, bytes: a cache line, and the widest vector.
 pub const HOST_ALIGN: usize = 64;
 
+/// What the system's allocator aligns to by itself, bytes.
+const SYSTEM_ALIGN: usize = 16;
+
 /// What kind of memory it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MemoryKind {
@@ -49,7 +52,9 @@ pub struct Allocation {
 enum Owner {
     /// Nothing was allocated.
     Empty,
+    /// `base` is where the padded block starts.
     Host {
+        base: usize,
         layout: Layout,
     },
     Pinned,
@@ -86,15 +91,19 @@ impl Allocation {
             requested_bytes: bytes,
             free_bytes: device.free_memory().ok(),
         };
-        let layout = Layout::from_size_align(bytes, HOST_ALIGN).map_err(|_| too_much())?;
         // Zeroed even where the caller does not need it: reading uninitialised memory must not be possible
-        // from safe code, and large blocks come zeroed from the system anyway.
+        // from safe code. Large blocks come zeroed from the system without being touched, but only at the
+        // allocator's own alignment; hence the padding.
+        let padded = bytes.checked_add(HOST_ALIGN - SYSTEM_ALIGN).ok_or_else(too_much)?;
+        let layout = Layout::from_size_align(padded, SYSTEM_ALIGN).map_err(|_| too_much())?;
         // SAFETY: the layout's size is positive.
-        let memory = unsafe { alloc::alloc_zeroed(layout) };
-        if memory.is_null() {
+        let base = unsafe { alloc::alloc_zeroed(layout) };
+        if base.is_null() {
             return Err(too_much());
         }
-        Ok(Allocation::make(device, memory.expose_provenance() as u64, bytes, Owner::Host { layout }))
+        let base = base.expose_provenance();
+        let address = base.next_multiple_of(HOST_ALIGN) as u64;
+        Ok(Allocation::make(device, address, bytes, Owner::Host { base, layout }))
     }
 
     /// Memory of the stream's GPU, uninitialised, usable by work queued on the stream from now on.
@@ -304,8 +313,8 @@ impl Retired {
     fn free(self) {
         match self.owner {
             Owner::Empty => {}
-            Owner::Host { layout } => {
-                let memory = ptr::with_exposed_provenance_mut::<u8>(self.address as usize);
+            Owner::Host { base, layout } => {
+                let memory = ptr::with_exposed_provenance_mut::<u8>(base);
                 // SAFETY: `Allocation::new` allocated it with this layout, and it is freed once: the owner
                 // was taken out of the allocation.
                 unsafe { alloc::dealloc(memory, layout) };

@@ -130,27 +130,6 @@ mod tests {
         }
     }
 
-    /// A child made by fork has none of the threads; it must not wait for them.
-    #[test]
-    fn a_forked_child_makes_its_own_workers() {
-        parallel(100, &|_| {}).unwrap();
-        // SAFETY: the child only does what the library promises to do after a fork, then ends at once.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
-            let done = AtomicUsize::new(0);
-            let ran = parallel(100, &|_| {
-                done.fetch_add(1, Ordering::Relaxed);
-            });
-            let code = if ran.is_ok() && done.into_inner() == 100 { 0 } else { 1 };
-            // SAFETY: ends the child without running the parent's handlers.
-            unsafe { libc::_exit(code) };
-        }
-        let mut status = 0;
-        // SAFETY: `status` is a valid place; the child is ours.
-        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-        assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0, "status {status:#x}");
-    }
-
     #[test]
     fn impossible_counts_are_refused() {
         for count in [0, MAX_CPU_THREADS + 1] {
