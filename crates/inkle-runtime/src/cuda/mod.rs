@@ -1,4 +1,4 @@
-//! The CUDA driver, in three layers: [`sys`] is the driver's functions, found at run time; [`owned`] has one
+//! The CUDA driver, in three layers: `sys` is the driver's functions, found at run time; `owned` has one
 //! owner for each handle; the safe API is the rest of the crate.
 //!
 //! The driver is loaded on first use. Nothing here runs when only the CPU is used, and contexts are made
