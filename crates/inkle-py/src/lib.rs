@@ -1,1 +1,96 @@
-//! .
+//! The extension module `inkle._native` behind the Python package `inkle`.
+//!
+//! This crate converts between Python objects and the crates below; it has no type rules, compiler logic or caching
+//! of its own, so everything Python can do, Rust can do too.
+
+mod arguments;
+mod array;
+mod array_io;
+mod array_new;
+mod array_view;
+mod builtin;
+mod components;
+mod composite;
+mod device;
+mod dlpack;
+mod dtype;
+mod environment;
+mod error;
+mod function;
+mod interface;
+mod kernel;
+mod launch;
+mod linear;
+mod loading;
+mod module;
+mod number;
+mod pack;
+mod scalar;
+mod scope;
+mod source;
+mod storage;
+mod stream;
+mod structs;
+
+/// The native half of `inkle`; use `import inkle`.
+#[pyo3::pymodule(gil_used = true)]
+mod _native {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::array::Array;
+    #[pymodule_export]
+    use crate::array_new::{
+        clone_array, copy_array, dtype_from_numpy, dtype_to_numpy, empty, empty_like, from_numpy, from_ptr,
+        full, full_like, indexed_annotation, ones, ones_like, zeros, zeros_like,
+    };
+    #[pymodule_export]
+    use crate::builtin::{Builtin, builtin, builtin_names};
+    #[pymodule_export]
+    use crate::composite::{Matrix, Quaternion, Transform, Value, Vector, rebuild_value};
+    #[pymodule_export]
+    use crate::device::{
+        PyDevice, get_cuda_device, get_cuda_device_count, get_cuda_devices, get_cuda_driver_version,
+        get_device, get_devices, get_mempool_release_threshold, get_mempool_used_mem_current,
+        get_mempool_used_mem_high, get_preferred_device, is_cpu_available, is_cuda_available,
+        is_device_available, is_mempool_enabled, is_mempool_supported, is_peer_access_supported, set_device,
+        set_mempool_enabled, set_mempool_release_threshold, synchronize, synchronize_device,
+    };
+    #[pymodule_export]
+    use crate::dlpack::{from_dlpack, to_dlpack};
+    #[pymodule_export]
+    use crate::dtype::{
+        NativeType, matrix, named_type, quaternion, scalar_family, transformation, type_kind, type_repr,
+        type_size, type_size_in_bytes, type_to_warp, types_equal, vector,
+    };
+    #[pymodule_export]
+    use crate::function::Function;
+    #[pymodule_export]
+    use crate::kernel::{Kernel, constant, func, kernel, struct_};
+    #[pymodule_export]
+    use crate::launch::{Launch, launch};
+    #[pymodule_export]
+    use crate::loading::{clear_kernel_cache, compile_statistics, force_load, kernel_cache_dir, load_module};
+    #[pymodule_export]
+    use crate::module::{Module, get_module, get_module_options, set_module_options};
+    #[pymodule_export]
+    use crate::scalar::ScalarValue;
+    #[pymodule_export]
+    use crate::stream::{
+        PyEvent, PyStream, get_event_elapsed_time, get_stream, record_event, set_stream, synchronize_event,
+        synchronize_stream, wait_event, wait_stream,
+    };
+    #[pymodule_export]
+    use crate::structs::{Struct, StructInstance};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let py = module.py();
+        module.add("version", env!("CARGO_PKG_VERSION"))?;
+        module.add("CompileError", crate::error::compile_error_class(py)?)?;
+        module.add("ArgumentError", crate::error::argument_error_class(py)?)?;
+        module.add("RangeError", crate::error::range_error_class(py)?)?;
+        module.add("OutOfMemoryError", crate::error::memory_error_class(py)?)?;
+        Ok(())
+    }
+}

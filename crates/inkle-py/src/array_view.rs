@@ -1,0 +1,145 @@
+//! Subscripts and views of arrays.
+
+use inkle_ir::Type;
+use inkle_runtime::{self as rt, Index, Slice};
+use pyo3::prelude::*;
+use pyo3::types::{PyEllipsis, PySlice, PyTuple};
+use smallvec::SmallVec;
+
+use crate::array::Array;
+use crate::array_io;
+use crate::array_new;
+use crate::dtype::{class_of, dtype_of};
+use crate::error::{IntoPyResult, argument_error, class_name};
+use crate::interface::{inner_shape, inner_strides};
+
+/// An array made from another's by the runtime, with the same element type.
+///
+/// # Errors
+/// The runtime's.
+pub fn derived<'py>(
+    array: &Bound<'py, Array>,
+    make: impl FnOnce(&rt::Array) -> Result<rt::Array, rt::RuntimeError>,
+) -> PyResult<Bound<'py, Array>> {
+    let py = array.py();
+    let made = make(&array.get().with_grad(py)?).into_py(py)?;
+    Array::wrap(py, made, array.get().dtype_object(py))
+}
+
+fn bound_of(slice: &Bound<'_, PySlice>, name: &str) -> PyResult<Option<i64>> {
+    let value = slice.getattr(name)?;
+    if value.is_none() { Ok(None) } else { value.extract().map(Some) }
+}
+
+fn index(key: &Bound<'_, PyAny>) -> PyResult<Index> {
+    if let Ok(slice) = key.cast::<PySlice>() {
+        let (start, stop) = (bound_of(slice, "start")?, bound_of(slice, "stop")?);
+        return Ok(Index::Slice(Slice { start, stop, step: bound_of(slice, "step")?.unwrap_or(1) }));
+    }
+    key.extract::<i64>().map(Index::At).map_err(|_| {
+        argument_error(
+            key.py(),
+            format!("an array is indexed by ints and slices, not by {}", class_name(key)),
+        )
+    })
+}
+
+fn indices(key: &Bound<'_, PyAny>, ndim: usize) -> PyResult<SmallVec<[Index; 4]>> {
+    let Ok(keys) = key.cast::<PyTuple>() else {
+        return if key.is_instance_of::<PyEllipsis>() {
+            Ok(SmallVec::new())
+        } else {
+            Ok(SmallVec::from_iter([index(key)?]))
+        };
+    };
+    let mut out = SmallVec::new();
+    let mut expanded = false;
+    for key in keys.iter() {
+        if key.is_instance_of::<PyEllipsis>() && !expanded {
+            expanded = true;
+            let missing = (ndim + 1).saturating_sub(keys.len());
+            out.extend(std::iter::repeat_n(Index::Slice(Slice::ALL), missing));
+        } else {
+            out.push(index(&key)?);
+        }
+    }
+    Ok(out)
+}
+
+/// `array[key]`: a view, or the value of one element when every dimension has an int.
+///
+/// # Errors
+/// For what is no index, and for indices out of range.
+pub fn get<'py>(array: &Bound<'py, Array>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    let runtime = array.get().with_grad(py)?;
+    let part = runtime.select(&indices(key, runtime.ndim())?).into_py(py)?;
+    if part.ndim() == 0 {
+        return array_io::element(py, &part, array.get().dtype_object(py).bind(py));
+    }
+    Ok(Array::wrap(py, part, array.get().dtype_object(py))?.into_any())
+}
+
+/// `array[key] = value`: fills or copies, depending on what `value` is.
+///
+/// # Errors
+/// For what is no index, for indices out of range, and for values that do not fit.
+pub fn set(array: &Bound<'_, Array>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = array.py();
+    let runtime = array.get().runtime(py)?;
+    let part = runtime.select(&indices(key, runtime.ndim())?).into_py(py)?;
+    let dtype = array.get().dtype_object(py);
+    let target = Array::wrap(py, part, dtype)?;
+    if let Ok(bytes) = array_new::element_bytes(value, runtime.dtype()) {
+        return array_new::fill_bytes(target.get(), py, &bytes);
+    }
+    array_io::assign_exactly(&target, value)
+}
+
+/// A view of the same bytes with another element type.
+///
+/// # Errors
+/// When the types do not fit the shape.
+pub fn view_as<'py>(array: &Bound<'py, Array>, dtype: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Array>> {
+    let py = array.py();
+    let to = dtype_of(dtype)?;
+    let runtime = array.get().with_grad(py)?;
+    let mut made = reinterpret(py, &runtime, to)?;
+    if let Some(grad) = runtime.grad() {
+        made.set_grad(Some(reinterpret(py, grad, to)?)).into_py(py)?;
+    }
+    let dtype = if matches!(to, Type::Struct(_)) { dtype.clone() } else { class_of(py, to)? };
+    Array::wrap(py, made, dtype.unbind())
+}
+
+fn reinterpret(py: Python<'_>, array: &rt::Array, to: Type) -> PyResult<rt::Array> {
+    let from = array.dtype();
+    let mut shape: Vec<i64> = array.shape().iter().map(|&n| n.into()).collect();
+    let mut strides = array.strides().to_vec();
+    if let (Some(from_scalar), Some(to_scalar)) = (from.scalar(), to.scalar())
+        && from.component_count() != to.component_count()
+        && from_scalar.size() == to_scalar.size()
+    {
+        // Values are taken apart into their components, then put together anew.
+        shape.extend(inner_shape(from));
+        strides.extend(inner_strides(from));
+        let (inner, inner_strides) = (inner_shape(to), inner_strides(to));
+        if !shape.ends_with(&inner) || !strides.ends_with(&inner_strides) {
+            let message = format!(
+                "an array of shape {shape:?} of {} cannot be viewed as {}",
+                from_scalar.python_name(),
+                to.python_name()
+            );
+            return Err(argument_error(py, message));
+        }
+        shape.truncate(shape.len() - inner.len());
+        strides.truncate(strides.len() - inner_strides.len());
+        if shape.is_empty() {
+            shape.push(1);
+            strides.push(to.size().into());
+        }
+        let offset = (array.address() - array.memory().address()) as usize;
+        return rt::Array::from_parts(array.memory().clone(), offset, to, &shape, Some(&strides)).into_py(py);
+    }
+    array.view_as(to).into_py(py)
+}

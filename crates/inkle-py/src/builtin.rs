@@ -1,0 +1,81 @@
+//! Built-ins of the kernel language as Python objects.
+
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use inkle_frontend::builtins;
+use pyo3::prelude::*;
+
+/// Whether kernels have a built-in of this name.
+pub fn is_builtin(name: &str) -> bool {
+    static LIBRARY: OnceLock<HashSet<String>> = OnceLock::new();
+    builtins::lookup(name).is_some()
+        || LIBRARY.get_or_init(|| inkle_module::library_names().into_iter().collect()).contains(name)
+}
+
+/// A built-in of the kernel language, such as `inkle.sin`.
+#[pyclass(frozen, weakref, module = "inkle", name = "Builtin")]
+pub struct Builtin {
+    name: String,
+}
+
+impl Builtin {
+    /// The name users call it by.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+#[pymethods]
+impl Builtin {
+    /// The name users call it by.
+    #[getter]
+    fn key(&self) -> &str {
+        &self.name
+    }
+
+    #[getter]
+    fn __name__(&self) -> &str {
+        &self.name
+    }
+
+    /// The group of the documentation it stands in; `None` for those written in the kernel language.
+    #[getter]
+    fn group(&self) -> Option<&'static str> {
+        builtins::lookup(&self.name).map(|b| b.group)
+    }
+
+    /// The signatures, in the notation of the registry.
+    #[getter]
+    fn signatures(&self) -> Vec<&'static str> {
+        builtins::lookup(&self.name).map(|b| b.signatures.to_vec()).unwrap_or_default()
+    }
+
+    #[getter]
+    fn __doc__(&self) -> Option<String> {
+        match builtins::lookup(&self.name) {
+            Some(builtin) => Some(builtin.doc.to_owned()),
+            None => inkle_module::library_function(&self.name).first().and_then(|f| f.def.doc.clone()),
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<built-in {}>", self.name)
+    }
+}
+
+/// The built-in of a name; `None` when there is none.
+#[pyfunction]
+pub fn builtin(name: &str) -> Option<Builtin> {
+    is_builtin(name).then(|| Builtin { name: name.to_owned() })
+}
+
+/// The names of all built-ins.
+#[pyfunction]
+pub fn builtin_names() -> Vec<String> {
+    let mut names: Vec<String> = builtins::BUILTINS.iter().map(|b| b.name.to_owned()).collect();
+    names.extend(inkle_module::library_names());
+    names.sort_unstable();
+    names.dedup();
+    names
+}

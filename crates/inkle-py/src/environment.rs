@@ -1,0 +1,346 @@
+//! The checker's view of Python: what names are bound to, and the source of functions.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use inkle_diag::{Diagnostic, Diagnostics, SourceFile};
+use inkle_frontend::codes;
+use inkle_frontend::env::{
+    Binding, ConstValue, Environment, FunctionKey, FunctionSource, LibraryFunction, ObjectKey, ParamSpec,
+};
+use inkle_frontend::pattern::Pattern;
+use inkle_frontend::tree::Expr;
+use inkle_ir::{Constant, Scalar, Type};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
+
+use crate::builtin::{Builtin, is_builtin};
+use crate::composite::Value;
+use crate::dtype::{class_of, pattern_of};
+use crate::error::class_name;
+use crate::function::{Definition, Function, overloads_of};
+use crate::kernel::Kernel;
+use crate::number;
+use crate::scalar::ScalarValue;
+use crate::scope;
+use crate::structs::StructInstance;
+
+/// Answers from the objects of the running interpreter.
+pub struct PythonEnvironment;
+
+/// The objects whose attributes the checker may ask for, by key. They are modules, classes and namespaces, which
+/// live as long as the process anyway.
+static OBJECTS: Mutex<Vec<Py<PyAny>>> = Mutex::new(Vec::new());
+
+fn object_key(object: &Bound<'_, PyAny>) -> ObjectKey {
+    let mut objects = OBJECTS.lock().unwrap_or_else(|e| e.into_inner());
+    let index = objects.iter().position(|o| o.is(object)).unwrap_or_else(|| {
+        objects.push(object.clone().unbind());
+        objects.len() - 1
+    });
+    ObjectKey(index as u64)
+}
+
+fn object_of<'py>(py: Python<'py>, key: ObjectKey) -> Option<Bound<'py, PyAny>> {
+    let objects = OBJECTS.lock().unwrap_or_else(|e| e.into_inner());
+    objects.get(key.0 as usize).map(|o| o.bind(py).clone())
+}
+
+/// The compile-time constant a Python object is; `None` when it is none.
+pub fn constant_of(value: &Bound<'_, PyAny>) -> PyResult<Option<ConstValue>> {
+    let py = value.py();
+    if value.is_none() {
+        return Ok(Some(ConstValue::None));
+    }
+    if let Ok(b) = value.cast::<PyBool>() {
+        return Ok(Some(ConstValue::Bool(b.is_true())));
+    }
+    if let Ok(int) = value.cast::<PyInt>() {
+        // Beyond 128 bits nothing fits; the checker reports the clamped value as out of range.
+        let int = int
+            .extract::<i128>()
+            .or_else(|_| Ok::<_, PyErr>(if int.lt(0)? { i128::MIN } else { i128::MAX }))?;
+        return Ok(Some(ConstValue::Int(int)));
+    }
+    if let Ok(float) = value.cast::<PyFloat>() {
+        return Ok(Some(ConstValue::Float(float.value())));
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(Some(ConstValue::Str(text.to_str()?.to_owned())));
+    }
+    if let Ok(scalar) = value.cast::<ScalarValue>() {
+        return Ok(Some(ConstValue::Typed(scalar.get().number(), scalar.get().scalar())));
+    }
+    if let Ok(value) = value.cast::<Value>() {
+        let (ty, components) = (value.get().ty(), value.get().components(py).to_vec());
+        return Ok(Some(ConstValue::Composite { ty, components }));
+    }
+    if let Ok(instance) = value.cast::<StructInstance>() {
+        return struct_constant(instance);
+    }
+    if let Ok(tuple) = value.cast::<PyTuple>() {
+        let items = tuple.iter().map(|item| constant_of(&item)).collect::<PyResult<Option<Vec<_>>>>()?;
+        return Ok(items.map(ConstValue::Tuple));
+    }
+    // A numpy number is a constant of its own type.
+    if value.hasattr(intern!(py, "dtype"))? && value.hasattr(intern!(py, "item"))? && number::is_number(value)
+    {
+        if let Some(Pattern::Exact(Type::Scalar(scalar))) = pattern_of(value.get_type().as_any())? {
+            let number = number::from_python(&value.call_method0("item")?, scalar)?;
+            return Ok(Some(ConstValue::Typed(number, scalar)));
+        }
+    }
+    Ok(None)
+}
+
+fn struct_constant(instance: &Bound<'_, StructInstance>) -> PyResult<Option<ConstValue>> {
+    let ty = instance.get().ty();
+    let Some(decl) = ty.as_struct() else { return Ok(None) };
+    let mut fields = Vec::new();
+    for field in &decl.fields {
+        let value = instance.getattr(field.name.as_str())?;
+        let constant = match field.ty {
+            Type::Scalar(scalar) => Some(ConstValue::Typed(typed(&value, scalar)?, scalar)),
+            _ => constant_of(&value)?,
+        };
+        match constant {
+            Some(constant) => fields.push(constant),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(ConstValue::Struct { ty, fields }))
+}
+
+fn typed(value: &Bound<'_, PyAny>, scalar: Scalar) -> PyResult<Constant> {
+    number::from_python(value, scalar)
+}
+
+/// What a Python object means in a kernel.
+///
+/// # Errors
+/// What Python raises while the object is examined.
+pub fn binding_of(value: &Bound<'_, PyAny>) -> PyResult<Binding> {
+    let py = value.py();
+    if let Ok(function) = value.cast::<Function>() {
+        return Ok(Binding::Function(function.get().key()));
+    }
+    if let Ok(builtin) = value.cast::<Builtin>() {
+        return Ok(Binding::Builtin(builtin.get().name().to_owned()));
+    }
+    if value.is_instance_of::<Kernel>() {
+        return Ok(Binding::Unsupported("a kernel, which is launched and not called".to_owned()));
+    }
+    if let Some(constant) = constant_of(value)? {
+        return Ok(Binding::Const(constant));
+    }
+    let is_class = value.is_instance_of::<PyType>();
+    if let Some(pattern) = pattern_of(value)? {
+        match pattern {
+            Pattern::Exact(ty) => return Ok(Binding::Type(ty)),
+            _ if !is_class => return Ok(Binding::Unsupported("a generic type".to_owned())),
+            _ => {}
+        }
+    }
+    if value.is_instance_of::<PyModule>() {
+        return Ok(Binding::Object(object_key(value)));
+    }
+    // Python's own functions, and inkle's by the names they have in kernels.
+    if let (Some(module), Some(name)) =
+        (value.getattr_opt(intern!(py, "__module__"))?, value.getattr_opt(intern!(py, "__name__"))?)
+        && let (Ok(module), Ok(name)) = (module.extract::<String>(), name.extract::<String>())
+        && (module == "builtins" || module == "inkle" || module.starts_with("inkle."))
+        && is_builtin(&name)
+    {
+        return Ok(Binding::Builtin(name));
+    }
+    if value.is_instance_of::<PyList>() {
+        return Ok(Binding::Unsupported("a list; a tuple would be a constant".to_owned()));
+    }
+    if value.is_instance_of::<PyDict>() {
+        return Ok(Binding::Unsupported("a dict".to_owned()));
+    }
+    if value.hasattr(intern!(py, "__code__"))? {
+        return Ok(Binding::Unsupported("a Python function without `@func`".to_owned()));
+    }
+    if value.cast::<crate::array::Array>().is_ok() {
+        return Ok(Binding::Unsupported("an array; pass it to the kernel as an argument".to_owned()));
+    }
+    if value.is_callable() && !is_class {
+        return Ok(Binding::Unsupported(format!("a Python object of class {}", class_name(value))));
+    }
+    Ok(Binding::Object(object_key(value)))
+}
+
+/// The attribute of an object as kernels see it.
+fn attribute_of(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Binding>> {
+    if let Ok(module) = object.cast::<PyModule>()
+        && module.name().is_ok_and(|n| n == "inkle" || n == "inkle.types")
+        && is_builtin(name)
+    {
+        // Types come first: `wp.float32` is a type that is called, not a function of that name.
+        if let Some(value) = object.getattr_opt(name)?
+            && let Some(Pattern::Exact(ty)) = pattern_of(&value)?
+        {
+            return Ok(Some(Binding::Type(ty)));
+        }
+        return Ok(Some(Binding::Builtin(name.to_owned())));
+    }
+    object.getattr_opt(name)?.map(|value| binding_of(&value)).transpose()
+}
+
+fn unsupported(py: Python<'_>, error: &PyErr) -> Binding {
+    Binding::Unsupported(format!("something that raises {}", error.value(py)))
+}
+
+/// The source of one definition, with its annotations resolved.
+fn source_of(py: Python<'_>, definition: &Definition) -> Result<Arc<FunctionSource>, Diagnostics> {
+    let (_, def) = definition.origin.parse(py)?;
+    let function = definition.function.bind(py);
+    let fail = |error: PyErr| {
+        Diagnostics::from(Diagnostic::new(codes::NOT_A_VALUE, def.name_span, error.value(py).to_string()))
+    };
+    let annotations = scope::annotations(function).map_err(fail)?;
+    let defaults = default_bindings(function).map_err(fail)?;
+    let mut diagnostics = Diagnostics::default();
+    let mut params = Vec::new();
+    let first_default = def.params.len().saturating_sub(defaults.len());
+    for (index, param) in def.params.iter().enumerate() {
+        let pattern = match annotations.get_item(&param.name).map_err(fail)? {
+            None => None,
+            Some(annotation) => match pattern_of(&annotation).map_err(fail)? {
+                Some(pattern) => Some(pattern),
+                None => {
+                    let span = param.annotation.as_ref().map_or(param.span, |a| a.span);
+                    let shown = annotation.repr().map_or_else(|_| class_name(&annotation), |r| r.to_string());
+                    let message =
+                        format!("parameter `{}` is annotated with {shown}, which is not a type", param.name);
+                    diagnostics.push(
+                        Diagnostic::new(codes::NOT_A_VALUE, span, message)
+                            .help("kernels take numbers, vectors, matrices, structs and arrays"),
+                    );
+                    None
+                }
+            },
+        };
+        let default = index.checked_sub(first_default).and_then(|i| defaults.get(i).cloned());
+        params.push(ParamSpec { pattern, default });
+    }
+    let returns = match annotations.get_item("return").map_err(fail)? {
+        None => None,
+        Some(annotation) => match scope::result_patterns(&annotation).map_err(fail)? {
+            Ok(patterns) => Some(patterns),
+            Err(shown) => {
+                let span = def.returns.as_ref().map_or(def.name_span, |r| r.span);
+                let message = format!("the result is annotated with {shown}, which is not a type");
+                diagnostics.push(Diagnostic::new(codes::NOT_A_VALUE, span, message));
+                None
+            }
+        },
+    };
+    if !diagnostics.is_empty() {
+        return Err(diagnostics);
+    }
+    Ok(Arc::new(FunctionSource { key: definition.key, name: def.name.clone(), def, params, returns }))
+}
+
+fn default_bindings(function: &Bound<'_, PyAny>) -> PyResult<Vec<Binding>> {
+    let defaults = function.getattr(intern!(function.py(), "__defaults__"))?;
+    if defaults.is_none() {
+        return Ok(Vec::new());
+    }
+    defaults.cast::<PyTuple>()?.iter().map(|value| binding_of(&value)).collect()
+}
+
+impl Environment for PythonEnvironment {
+    fn function(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
+        Python::attach(|py| overloads_of(key).iter().map(|d| source_of(py, d)).collect())
+    }
+
+    fn resolve(&self, function: FunctionKey, name: &str) -> Option<Binding> {
+        Python::attach(|py| {
+            let definition = Definition::get(function)?;
+            match scope::lookup(definition.function.bind(py), name) {
+                Ok(value) => value.map(|v| binding_of(&v).unwrap_or_else(|e| unsupported(py, &e))),
+                Err(error) => Some(unsupported(py, &error)),
+            }
+        })
+    }
+
+    fn attribute(&self, object: ObjectKey, name: &str) -> Option<Binding> {
+        Python::attach(|py| match attribute_of(&object_of(py, object)?, name) {
+            Ok(binding) => binding,
+            Err(error) => Some(unsupported(py, &error)),
+        })
+    }
+
+    fn describe(&self, object: ObjectKey) -> String {
+        Python::attach(|py| {
+            let Some(object) = object_of(py, object) else { return "an object".to_owned() };
+            if let Ok(module) = object.cast::<PyModule>() {
+                return format!(
+                    "module {}",
+                    module.name().map_or_else(|_| "?".to_owned(), |n| n.to_string())
+                );
+            }
+            match object.cast::<PyType>() {
+                Ok(class) => {
+                    format!("class {}", class.name().map_or_else(|_| "?".to_owned(), |n| n.to_string()))
+                }
+                Err(_) => format!("an object of class {}", class_name(&object)),
+            }
+        })
+    }
+
+    fn static_value(
+        &self,
+        function: FunctionKey,
+        expr: &Expr,
+        locals: &[(String, ConstValue)],
+    ) -> Result<Binding, String> {
+        Python::attach(|py| {
+            let definition = Definition::get(function).ok_or("the function is unknown")?;
+            let file = SourceFile::get(expr.span.file).ok_or("its source is unknown")?;
+            let text = file
+                .text()
+                .get(expr.span.start as usize..expr.span.end as usize)
+                .ok_or("its source is unknown")?;
+            let evaluate = || -> PyResult<Binding> {
+                let variables = PyDict::new(py);
+                for (name, value) in locals {
+                    variables.set_item(name, object_of_constant(py, value)?)?;
+                }
+                // Parentheses let the text span lines as it does in the source.
+                binding_of(&scope::evaluate(definition.function.bind(py), &format!("({text})"), &variables)?)
+            };
+            evaluate().map_err(|error| error.value(py).to_string())
+        })
+    }
+
+    fn library(&self, name: &str) -> Vec<LibraryFunction> {
+        inkle_module::library_function(name)
+    }
+
+    fn library_names(&self) -> Vec<String> {
+        static NAMES: OnceLock<Vec<String>> = OnceLock::new();
+        NAMES.get_or_init(inkle_module::library_names).clone()
+    }
+}
+
+/// The Python object of a constant; structs stay behind.
+fn object_of_constant<'py>(py: Python<'py>, value: &ConstValue) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        ConstValue::Int(i) => number::to_python(py, Constant::Int(*i))?,
+        ConstValue::Float(f) => number::to_python(py, Constant::Float(*f))?,
+        ConstValue::Bool(b) => number::to_python(py, Constant::Bool(*b))?,
+        ConstValue::Typed(number, scalar) => number::to_component(py, *scalar, *number)?,
+        ConstValue::Composite { ty, components } => crate::composite::make_value(py, *ty, components)?,
+        ConstValue::Str(text) => PyString::new(py, text).into_any(),
+        ConstValue::Tuple(items) => {
+            let items =
+                items.iter().map(|item| object_of_constant(py, item)).collect::<PyResult<Vec<_>>>()?;
+            PyTuple::new(py, items)?.into_any()
+        }
+        ConstValue::Struct { ty, .. } => class_of(py, *ty)?,
+        ConstValue::None => py.None().into_bound(py),
+    })
+}

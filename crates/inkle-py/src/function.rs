@@ -1,0 +1,251 @@
+//! `@inkle.func`: functions that kernels call, and that Python can call as they are.
+
+use std::sync::{Arc, Mutex};
+
+use inkle_frontend::env::FunctionKey;
+use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
+
+use crate::error::class_name;
+use crate::module::Module;
+use crate::source::Origin;
+
+/// A Python function with what is needed to compile it.
+pub struct Definition {
+    /// The Python function.
+    pub function: Py<PyAny>,
+    /// Where it was written.
+    pub origin: Origin,
+    /// Its identity to the checker.
+    pub key: FunctionKey,
+}
+
+/// Every definition of the process, by key.
+static DEFINITIONS: Mutex<Vec<Arc<Definition>>> = Mutex::new(Vec::new());
+
+impl Definition {
+    /// Enters a Python function.
+    ///
+    /// # Errors
+    /// `TypeError` when the object is no Python function.
+    pub fn new(function: &Bound<'_, PyAny>) -> PyResult<Arc<Definition>> {
+        let origin = Origin::of(function).map_err(|_| {
+            PyTypeError::new_err(format!(
+                "kernels and functions are made from Python functions, not from {}",
+                class_name(function)
+            ))
+        })?;
+        let mut definitions = DEFINITIONS.lock().unwrap_or_else(|e| e.into_inner());
+        let key = FunctionKey(definitions.len() as u64);
+        let definition = Arc::new(Definition { function: function.clone().unbind(), origin, key });
+        definitions.push(definition.clone());
+        Ok(definition)
+    }
+
+    /// The definition of a key.
+    pub fn get(key: FunctionKey) -> Option<Arc<Definition>> {
+        DEFINITIONS.lock().unwrap_or_else(|e| e.into_inner()).get(key.0 as usize).cloned()
+    }
+}
+
+/// The overloads of one name in one module, oldest first; shared by the objects made for each.
+type Overloads = Arc<Mutex<Vec<Arc<Definition>>>>;
+
+/// The overload set that each definition belongs to, by key.
+static OVERLOADS: Mutex<Vec<(FunctionKey, Overloads)>> = Mutex::new(Vec::new());
+
+/// The definitions that share the name of `key`'s, `key`'s own included.
+pub fn overloads_of(key: FunctionKey) -> Vec<Arc<Definition>> {
+    let sets = OVERLOADS.lock().unwrap_or_else(|e| e.into_inner());
+    match sets.binary_search_by_key(&key, |(k, _)| *k) {
+        Ok(index) => sets[index].1.lock().unwrap_or_else(|e| e.into_inner()).clone(),
+        Err(_) => Definition::get(key).into_iter().collect(),
+    }
+}
+
+/// The key of a Python function within its module: its qualified name in letters, digits and underscores.
+pub fn key_of(function: &Bound<'_, PyAny>) -> PyResult<String> {
+    let name = function.getattr(intern!(function.py(), "__qualname__"))?;
+    let name = name.cast_into::<PyString>()?;
+    let name = name.to_str()?;
+    Ok(name.replace('.', "__").chars().filter(|c| c.is_alphanumeric() || *c == '_').collect())
+}
+
+/// A function that kernels can call; calling it from Python runs the Python function.
+#[pyclass(frozen, dict, weakref, module = "inkle._native")]
+pub struct Function {
+    definition: Arc<Definition>,
+    name: String,
+    module: Py<Module>,
+    overloads: Overloads,
+}
+
+impl Function {
+    /// Its identity to the checker.
+    pub fn key(&self) -> FunctionKey {
+        self.definition.key
+    }
+
+    /// Makes a function; one of the same name and module with other annotations becomes an overload.
+    ///
+    /// # Errors
+    /// `TypeError` when the object is no Python function.
+    pub fn declare<'py>(
+        function: &Bound<'py, PyAny>,
+        name: Option<&str>,
+        module: &Bound<'py, Module>,
+    ) -> PyResult<Bound<'py, Function>> {
+        let py = function.py();
+        let definition = Definition::new(function)?;
+        let name = name.map_or_else(|| key_of(function), |n| Ok(n.to_owned()))?;
+        let functions = module.get().functions(py);
+        let overloads = match functions.get_item(&name)? {
+            Some(earlier) => {
+                let earlier = earlier.cast::<Function>()?.get();
+                let mut set: Vec<_> = earlier.overloads.lock().unwrap_or_else(|e| e.into_inner()).clone();
+                let mut overloads = Vec::new();
+                for other in set.drain(..) {
+                    if !same_signature(other.function.bind(py), function)? {
+                        overloads.push(other);
+                    }
+                }
+                // A redefinition starts a set of its own, so that code which holds the older object keeps it.
+                if overloads.len() == earlier.overloads.lock().unwrap_or_else(|e| e.into_inner()).len() {
+                    earlier.overloads.lock().unwrap_or_else(|e| e.into_inner()).push(definition.clone());
+                    earlier.overloads.clone()
+                } else {
+                    overloads.push(definition.clone());
+                    Arc::new(Mutex::new(overloads))
+                }
+            }
+            None => Arc::new(Mutex::new(vec![definition.clone()])),
+        };
+        OVERLOADS.lock().unwrap_or_else(|e| e.into_inner()).push((definition.key, overloads.clone()));
+        let declared =
+            Function { definition, name: name.clone(), module: module.clone().unbind(), overloads };
+        let declared = Bound::new(py, declared)?;
+        functions.set_item(name, &declared)?;
+        Ok(declared)
+    }
+}
+
+fn same_signature(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = a.py();
+    let of = |f: &Bound<'_, PyAny>| -> PyResult<Vec<String>> {
+        let code = f.getattr(intern!(py, "__code__"))?;
+        let count: usize = code.getattr(intern!(py, "co_argcount"))?.extract()?;
+        let names = code.getattr(intern!(py, "co_varnames"))?.cast_into::<PyTuple>()?;
+        let annotations = f.getattr(intern!(py, "__annotations__"))?.cast_into::<PyDict>()?;
+        names
+            .iter()
+            .take(count)
+            .map(|name| match annotations.get_item(&name)? {
+                Some(annotation) => crate::dtype::type_repr(&annotation),
+                None => Ok(String::new()),
+            })
+            .collect()
+    };
+    Ok(of(a)? == of(b)?)
+}
+
+#[pymethods]
+impl Function {
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let overloads = self.overloads.lock().unwrap_or_else(|e| e.into_inner()).clone();
+        let chosen = match overloads.as_slice() {
+            [only] => only.clone(),
+            several => choose(py, several, args)?.unwrap_or_else(|| self.definition.clone()),
+        };
+        chosen.function.bind(py).call(args, kwargs)
+    }
+
+    /// The Python function.
+    #[getter]
+    fn func(&self, py: Python<'_>) -> Py<PyAny> {
+        self.definition.function.clone_ref(py)
+    }
+
+    #[getter]
+    fn __wrapped__(&self, py: Python<'_>) -> Py<PyAny> {
+        self.definition.function.clone_ref(py)
+    }
+
+    /// The name within the module.
+    #[getter(key)]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The module the function belongs to.
+    #[getter]
+    fn module(&self, py: Python<'_>) -> Py<Module> {
+        self.module.clone_ref(py)
+    }
+
+    #[getter]
+    fn __name__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.definition.function.bind(py).getattr("__name__")
+    }
+
+    #[getter]
+    fn __qualname__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.definition.function.bind(py).getattr("__qualname__")
+    }
+
+    #[getter]
+    fn __module__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.definition.function.bind(py).getattr("__module__")
+    }
+
+    #[getter]
+    fn __doc__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.definition.function.bind(py).getattr("__doc__")
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<function {} at {}:{}>",
+            self.name,
+            self.definition.origin.file(),
+            self.definition.origin.line()
+        )
+    }
+}
+
+/// The overload whose annotations the arguments of a call from Python fit best.
+fn choose(
+    py: Python<'_>,
+    overloads: &[Arc<Definition>],
+    args: &Bound<'_, PyTuple>,
+) -> PyResult<Option<Arc<Definition>>> {
+    for overload in overloads.iter().rev() {
+        let function = overload.function.bind(py);
+        let names = function.getattr("__code__")?.getattr("co_varnames")?.cast_into::<PyTuple>()?;
+        let count: usize = function.getattr("__code__")?.getattr("co_argcount")?.extract()?;
+        if count != args.len() {
+            continue;
+        }
+        let annotations = crate::scope::annotations(function)?;
+        let mut fits = true;
+        for (name, arg) in names.iter().zip(args.iter()) {
+            if let Some(annotation) = annotations.get_item(&name)?
+                && let Some(pattern) = crate::dtype::pattern_of(&annotation)?
+            {
+                let ty = crate::arguments::natural_type(&arg);
+                fits &= ty.is_some_and(|ty| pattern.matches(ty, &mut std::default::Default::default()));
+            }
+        }
+        if fits {
+            return Ok(Some(overload.clone()));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,712 @@
+//! `@inkle.kernel`: kernels as Python objects, and their way to loaded code.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use inkle_diag::{Diagnostic, Diagnostics};
+use inkle_frontend::codes;
+use inkle_frontend::env::Environment;
+use inkle_frontend::pattern::{Bindings, Pattern};
+use inkle_ir::Type;
+use inkle_module::{CheckOptions, CompileError, KernelIr, Loaded, Options};
+use inkle_runtime::Device;
+use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
+
+use crate::arguments::natural_type;
+use crate::environment::PythonEnvironment;
+use crate::error::{argument_error, class_name, compile_error, runtime_error};
+use crate::function::{Definition, key_of};
+use crate::module::{Module, check_options, config};
+use crate::pack::Packer;
+
+/// A kernel: launched, never called.
+#[pyclass(frozen, dict, weakref, module = "inkle._native")]
+pub struct Kernel {
+    definition: Arc<Definition>,
+    key: String,
+    module: Py<Module>,
+    options: Py<PyDict>,
+    /// The parameters once the source was looked at.
+    signature: Mutex<Option<Arc<Result<Signature, Diagnostics>>>>,
+    /// What was made of the kernel: one entry per argument types, the latest generation of the module only.
+    instances: Mutex<Vec<Arc<Instance>>>,
+}
+
+/// Names and patterns of the parameters.
+struct Signature {
+    params: Vec<(String, Pattern)>,
+    /// The types, unless some parameter is generic.
+    exact: Option<Vec<Type>>,
+}
+
+/// A kernel for definite argument types.
+pub struct Instance {
+    /// The kernel's name, for messages.
+    pub name: String,
+    /// What each parameter takes.
+    pub packers: Vec<Packer>,
+    /// The size of the parameter block, 8-byte words.
+    pub words: usize,
+    types: Vec<Type>,
+    generation: u64,
+    outcome: Result<Compiled, CompileError>,
+}
+
+struct Compiled {
+    kernel: inkle_module::Kernel,
+    all_contiguous: u64,
+    options: Options,
+    default_block_dim: u32,
+    /// Code in use, most of the time one entry.
+    ready: Mutex<Vec<(Variant, Arc<Loaded>)>>,
+}
+
+/// What selects the code of an instance.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Variant {
+    device: Device,
+    contiguous: bool,
+    block_dim: u32,
+    grid_stride: bool,
+}
+
+/// A number that changes whenever loaded code must be looked up again in all modules.
+pub static EPOCH: AtomicU64 = AtomicU64::new(0);
+
+impl Kernel {
+    /// Makes a kernel of a Python function.
+    ///
+    /// # Errors
+    /// `TypeError` when the object is no Python function.
+    pub fn declare<'py>(
+        function: &Bound<'py, PyAny>,
+        name: Option<&str>,
+        module: &Bound<'py, Module>,
+        options: Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, Kernel>> {
+        let py = function.py();
+        let definition = Definition::new(function)?;
+        let key = name.map_or_else(|| key_of(function), |n| Ok(n.to_owned()))?;
+        let kernel = Kernel {
+            definition,
+            key: key.clone(),
+            module: module.clone().unbind(),
+            options: options.unbind(),
+            signature: Mutex::new(None),
+            instances: Mutex::new(Vec::new()),
+        };
+        let kernel = Bound::new(py, kernel)?;
+        module.get().kernels(py).set_item(key, &kernel)?;
+        Ok(kernel)
+    }
+
+    /// The name within the module.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn signature(&self, py: Python<'_>) -> Arc<Result<Signature, Diagnostics>> {
+        if let Some(signature) = &*self.signature.lock().unwrap_or_else(|e| e.into_inner()) {
+            return signature.clone();
+        }
+        let signature = Arc::new(self.read_signature(py));
+        *self.signature.lock().unwrap_or_else(|e| e.into_inner()) = Some(signature.clone());
+        signature
+    }
+
+    fn read_signature(&self, _py: Python<'_>) -> Result<Signature, Diagnostics> {
+        let sources = PythonEnvironment.function(self.definition.key)?;
+        let source = &sources[0];
+        let mut diagnostics = Diagnostics::default();
+        let mut params = Vec::new();
+        for (param, spec) in source.def.params.iter().zip(&source.params) {
+            match &spec.pattern {
+                Some(pattern) => params.push((param.name.clone(), pattern.clone())),
+                None => {
+                    let message = format!("parameter `{}` of kernel `{}` has no type", param.name, self.key);
+                    diagnostics.push(
+                        Diagnostic::new(codes::NOT_A_VALUE, param.span, message)
+                            .label("annotate this parameter")
+                            .help("for example `float`, `inkle.vec3` or `inkle.array[float]`; `Any` takes every type"),
+                    );
+                }
+            }
+        }
+        if !diagnostics.is_empty() {
+            return Err(diagnostics);
+        }
+        let exact = params.iter().map(|(_, p)| p.instantiate(&Bindings::default())).collect();
+        Ok(Signature { params, exact })
+    }
+
+    /// The instance for the given arguments, built now if need be.
+    ///
+    /// # Errors
+    /// When the arguments' types do not fit a generic kernel, or the number of arguments is wrong. Mistakes in the
+    /// kernel are kept in the instance.
+    pub fn instance(&self, py: Python<'_>, arguments: &Arguments<'_, '_>) -> PyResult<Arc<Instance>> {
+        let generation = self.generation();
+        {
+            let instances = self.instances.lock().unwrap_or_else(|e| e.into_inner());
+            if let Some(first) = instances.first()
+                && first.generation == generation
+                && instances.len() == 1
+                && self.is_exact(py)
+            {
+                return Ok(first.clone());
+            }
+        }
+        let signature = self.signature(py);
+        let signature = signature.as_ref().as_ref().map_err(|d| compile_error(py, d))?;
+        let types = match &signature.exact {
+            Some(types) => types.clone(),
+            None => self.infer(py, signature, arguments)?,
+        };
+        self.instance_of_types(py, types)
+    }
+
+    fn is_exact(&self, _py: Python<'_>) -> bool {
+        let signature = self.signature.lock().unwrap_or_else(|e| e.into_inner());
+        matches!(signature.as_deref(), Some(Ok(Signature { exact: Some(_), .. })))
+    }
+
+    fn generation(&self) -> u64 {
+        self.module.get().generation() + EPOCH.load(Ordering::Relaxed)
+    }
+
+    /// The instance for definite types, built now if need be.
+    ///
+    /// # Errors
+    /// What Python raises while options are read.
+    pub fn instance_of_types(&self, py: Python<'_>, types: Vec<Type>) -> PyResult<Arc<Instance>> {
+        let generation = self.generation();
+        let known = {
+            let mut instances = self.instances.lock().unwrap_or_else(|e| e.into_inner());
+            instances.retain(|i| i.generation == generation);
+            instances.iter().find(|i| i.types == types).cloned()
+        };
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let made = Arc::new(self.build(py, types, generation)?);
+        self.instances.lock().unwrap_or_else(|e| e.into_inner()).push(made.clone());
+        Ok(made)
+    }
+
+    /// The types of the parameters, when none is generic.
+    ///
+    /// # Errors
+    /// Mistakes in the annotations.
+    pub fn exact_types(&self, py: Python<'_>) -> PyResult<Option<Vec<Type>>> {
+        let signature = self.signature(py);
+        let signature = signature.as_ref().as_ref().map_err(|d| compile_error(py, d))?;
+        Ok(signature.exact.clone())
+    }
+
+    fn infer(
+        &self,
+        py: Python<'_>,
+        signature: &Signature,
+        arguments: &Arguments<'_, '_>,
+    ) -> PyResult<Vec<Type>> {
+        arguments.check_count(py, &self.key, signature.params.len())?;
+        let mut bindings = Bindings::default();
+        let mut types = Vec::new();
+        for ((name, pattern), argument) in signature.params.iter().zip(arguments.iter()) {
+            let argument = argument?;
+            if let Some(ty) = pattern.instantiate(&Bindings::default()) {
+                types.push(ty);
+                continue;
+            }
+            match natural_type(&argument) {
+                Some(ty) if pattern.matches(ty, &mut bindings) => types.push(ty),
+                found => {
+                    let given = found.map_or_else(|| class_name(&argument), Type::python_name);
+                    let message =
+                        format!("kernel `{}`, argument `{name}`: expected {pattern}, got {given}", self.key);
+                    return Err(argument_error(py, message));
+                }
+            }
+        }
+        Ok(types)
+    }
+
+    fn build(&self, py: Python<'_>, types: Vec<Type>, generation: u64) -> PyResult<Instance> {
+        let settings = Settings::read(py, self)?;
+        let ir = KernelIr::build(
+            &PythonEnvironment,
+            self.definition.key,
+            &types,
+            CheckOptions { max_unroll: settings.max_unroll },
+        );
+        let (packers, words, outcome) = match ir {
+            Ok(ir) => {
+                let packers = ir
+                    .params()
+                    .iter()
+                    .zip(&ir.layout().args)
+                    .enumerate()
+                    .map(|(index, (param, layout))| Packer {
+                        name: param.name.clone(),
+                        ty: param.ty,
+                        offset: layout.offset as usize,
+                        index,
+                    })
+                    .collect();
+                let words = (ir.layout().size as usize).div_ceil(8);
+                let all_contiguous = ir.all_contiguous();
+                let compiled = Compiled {
+                    kernel: inkle_module::Kernel::new(ir),
+                    all_contiguous,
+                    options: settings.options,
+                    default_block_dim: settings.block_dim,
+                    ready: Mutex::new(Vec::new()),
+                };
+                (packers, words, Ok(compiled))
+            }
+            Err(error) => (Vec::new(), 0, Err(error)),
+        };
+        Ok(Instance { name: self.key.clone(), packers, words, types, generation, outcome })
+    }
+}
+
+impl Instance {
+    /// Fails when the kernel could not be built, the same way every time.
+    ///
+    /// # Errors
+    /// `CompileError` with every mistake in the kernel.
+    #[inline]
+    pub fn check(&self, py: Python<'_>) -> PyResult<()> {
+        match &self.outcome {
+            Ok(_) => Ok(()),
+            Err(error) => Err(exception(py, error)),
+        }
+    }
+
+    /// The code for a launch on `device`. `contiguous` as in [`crate::pack::Block`]; `block_dim` zero for the
+    /// module's.
+    ///
+    /// # Errors
+    /// Why code could not be made or loaded.
+    pub fn load(
+        &self,
+        py: Python<'_>,
+        device: Device,
+        contiguous: u64,
+        block_dim: u32,
+        grid_stride: bool,
+    ) -> PyResult<(Arc<Loaded>, u32)> {
+        let compiled = self.outcome.as_ref().map_err(|error| exception(py, error))?;
+        let block_dim = if block_dim == 0 { compiled.default_block_dim } else { block_dim };
+        let on_gpu = device.is_cuda();
+        let variant = Variant {
+            device,
+            contiguous: contiguous & compiled.all_contiguous == compiled.all_contiguous,
+            block_dim: if on_gpu { block_dim } else { 0 },
+            grid_stride: on_gpu && grid_stride,
+        };
+        {
+            let ready = compiled.ready.lock().unwrap_or_else(|e| e.into_inner());
+            if let Some((_, code)) = ready.iter().find(|(v, _)| *v == variant) {
+                return Ok((code.clone(), block_dim));
+            }
+        }
+        let mut options = compiled.options.clone();
+        options.contiguous = if variant.contiguous { compiled.all_contiguous } else { 0 };
+        options.grid_stride = variant.grid_stride;
+        options.block_dim = if on_gpu { block_dim } else { Options::default().block_dim };
+        apply_cache_settings(py)?;
+        let code =
+            py.detach(|| compiled.kernel.load(device, &options)).map_err(|error| exception(py, &error))?;
+        compiled.ready.lock().unwrap_or_else(|e| e.into_inner()).push((variant, code.clone()));
+        Ok((code, block_dim))
+    }
+
+    /// The bits of parameters that are arrays.
+    pub fn all_contiguous(&self) -> u64 {
+        self.outcome.as_ref().map_or(0, |c| c.all_contiguous)
+    }
+}
+
+/// The exception for a kernel that could not be made ready.
+#[cold]
+pub fn exception(py: Python<'_>, error: &CompileError) -> PyErr {
+    match error {
+        CompileError::Rejected(diagnostics) => compile_error(py, diagnostics),
+        CompileError::Load(error) => runtime_error(py, error),
+        CompileError::Codegen(_) | CompileError::Broken { .. } => PyRuntimeError::new_err(error.to_string()),
+    }
+}
+
+/// Tells the kernel cache what `inkle.config` says.
+pub fn apply_cache_settings(py: Python<'_>) -> PyResult<()> {
+    let config = config(py)?;
+    inkle_module::set_cache_enabled(config.getattr(intern!(py, "cache_kernels"))?.is_truthy()?);
+    let dir = config.getattr(intern!(py, "kernel_cache_dir"))?;
+    if !dir.is_none() {
+        inkle_module::set_cache_dir(Some(dir.str()?.to_str()?.into()));
+    }
+    Ok(())
+}
+
+/// What module, kernel and process say about compilation.
+struct Settings {
+    options: Options,
+    max_unroll: u32,
+    block_dim: u32,
+}
+
+impl Settings {
+    fn read(py: Python<'_>, kernel: &Kernel) -> PyResult<Settings> {
+        let module = kernel.module.get().options(py);
+        let own = kernel.options.bind(py);
+        let config = config(py)?;
+        let get = |name: &str| -> PyResult<Bound<'_, PyAny>> {
+            for dict in [own, module] {
+                if let Some(value) = dict.get_item(name)?
+                    && !value.is_none()
+                {
+                    return Ok(value);
+                }
+            }
+            Ok(config.getattr_opt(name)?.unwrap_or_else(|| py.None().into_bound(py)))
+        };
+        let mut options = Options::default();
+        options.checks = get("mode")?.extract::<String>()? == "debug";
+        let level = get("optimization_level")?;
+        if !level.is_none() {
+            options.optimization_level = level.extract::<u8>()?.min(3);
+        }
+        options.fast_math = get("fast_math")?.is_truthy()?;
+        options.fuse_fp = get("fuse_fp")?.is_truthy()?;
+        options.lineinfo = get("lineinfo")?.is_truthy()?;
+        let registers = get("cuda_max_registers")?;
+        if !registers.is_none() {
+            options.max_registers = Some(registers.extract()?);
+        }
+        let bounds = get("launch_bounds")?;
+        if let Ok(bounds) = bounds.cast::<PyTuple>() {
+            let fewest = if bounds.len() > 1 { Some(bounds.get_item(1)?.extract()?) } else { None };
+            options.launch_bounds = Some((bounds.get_item(0)?.extract()?, fewest));
+        } else if !bounds.is_none() {
+            options.launch_bounds = Some((bounds.extract()?, None));
+        }
+        Ok(Settings {
+            options,
+            max_unroll: get("max_unroll")?.extract::<i64>()?.clamp(0, u32::MAX.into()) as u32,
+            block_dim: get("block_dim")?.extract()?,
+        })
+    }
+}
+
+/// The arguments of a launch: inputs, then outputs, in the sequences they were given in.
+pub struct Arguments<'a, 'py> {
+    parts: [Option<&'a Bound<'py, PyAny>>; 2],
+}
+
+impl<'a, 'py> Arguments<'a, 'py> {
+    /// The arguments in two sequences.
+    pub fn new(
+        inputs: Option<&'a Bound<'py, PyAny>>,
+        outputs: Option<&'a Bound<'py, PyAny>>,
+    ) -> Arguments<'a, 'py> {
+        Arguments { parts: [inputs, outputs] }
+    }
+
+    /// All arguments in order.
+    pub fn iter(&self) -> impl Iterator<Item = PyResult<Bound<'py, PyAny>>> {
+        self.parts.iter().flatten().flat_map(|part| {
+            let items: Vec<_> = match part.try_iter() {
+                Ok(items) => items.collect(),
+                Err(error) => vec![Err(error)],
+            };
+            items
+        })
+    }
+
+    /// Checks the number of arguments.
+    ///
+    /// # Errors
+    /// When it is not `expected`.
+    pub fn check_count(&self, py: Python<'_>, kernel: &str, expected: usize) -> PyResult<()> {
+        let given: usize = self.parts.iter().flatten().map(|p| p.len()).sum::<PyResult<usize>>()?;
+        if given == expected { Ok(()) } else { Err(wrong_count(py, kernel, expected, given)) }
+    }
+}
+
+/// The exception for a wrong number of arguments.
+#[cold]
+pub fn wrong_count(py: Python<'_>, kernel: &str, expected: usize, given: usize) -> PyErr {
+    argument_error(py, format!("kernel `{kernel}` takes {expected} arguments, got {given}"))
+}
+
+#[pymethods]
+impl Kernel {
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn __call__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        let message = format!("kernel `{}` is started by inkle.launch(), not called", self.key);
+        Err(PyNotImplementedError::new_err(message))
+    }
+
+    /// The Python function.
+    #[getter]
+    fn func(&self, py: Python<'_>) -> Py<PyAny> {
+        self.definition.function.clone_ref(py)
+    }
+
+    /// The name within the module.
+    #[getter(key)]
+    fn get_key(&self) -> &str {
+        &self.key
+    }
+
+    /// The module the kernel belongs to.
+    #[getter]
+    fn module(&self, py: Python<'_>) -> Py<Module> {
+        self.module.clone_ref(py)
+    }
+
+    /// The options given to the decorator.
+    #[getter]
+    fn options(&self, py: Python<'_>) -> Py<PyDict> {
+        self.options.clone_ref(py)
+    }
+
+    /// Whether some parameter takes more than one type.
+    #[getter]
+    fn is_generic(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.exact_types(py)?.is_none())
+    }
+
+    #[getter]
+    fn __name__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.definition.function.bind(py).getattr("__name__")
+    }
+
+    #[getter]
+    fn __qualname__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.definition.function.bind(py).getattr("__qualname__")
+    }
+
+    #[getter]
+    fn __module__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.definition.function.bind(py).getattr("__module__")
+    }
+
+    #[getter]
+    fn __doc__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.definition.function.bind(py).getattr("__doc__")
+    }
+
+    #[getter]
+    fn __wrapped__(&self, py: Python<'_>) -> Py<PyAny> {
+        self.definition.function.clone_ref(py)
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<kernel {} at {}:{}>",
+            self.key,
+            self.definition.origin.file(),
+            self.definition.origin.line()
+        )
+    }
+}
+
+/// What a decorator with options is: called with the function.
+#[pyclass(frozen, module = "inkle._native")]
+struct Decorator {
+    kind: Kind,
+    name: Option<String>,
+    module: Option<Py<PyAny>>,
+    options: Py<PyDict>,
+    module_options: Option<Py<PyDict>>,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Kernel,
+    Function,
+}
+
+#[pymethods]
+impl Decorator {
+    fn __call__<'py>(&self, py: Python<'py>, f: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let module_name = || -> PyResult<String> { f.getattr(intern!(py, "__module__"))?.extract() };
+        let module = match &self.module {
+            None => Module::named(py, &module_name()?)?,
+            Some(module) => {
+                let module = module.bind(py);
+                match module.cast::<PyString>() {
+                    Ok(name) if name.to_str()? == "unique" => {
+                        let key = key_of(f)?;
+                        let fresh = Module::fresh(py, &format!("{}.{key}", module_name()?))?;
+                        if let Some(options) = &self.module_options {
+                            fresh.get().set_options(options.bind(py))?;
+                        }
+                        fresh
+                    }
+                    _ => crate::module::module_argument(py, Some(module))?,
+                }
+            }
+        };
+        match self.kind {
+            Kind::Kernel => {
+                Ok(Kernel::declare(f, self.name.as_deref(), &module, self.options.bind(py).clone())?
+                    .into_any())
+            }
+            Kind::Function => {
+                Ok(crate::function::Function::declare(f, self.name.as_deref(), &module)?.into_any())
+            }
+        }
+    }
+}
+
+fn decorate<'py>(
+    py: Python<'py>,
+    decorator: Decorator,
+    f: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match f {
+        Some(f) => decorator.__call__(py, f),
+        None => Ok(Bound::new(py, decorator)?.into_any()),
+    }
+}
+
+/// Makes a Python function a kernel, which `launch` runs on every index of a range.
+///
+/// All parameters are annotated. `name` is the kernel's name within its module, `module` the module it belongs to
+/// (`"unique"` for one of its own, which `module_options` are for). The other options steer how it is compiled.
+#[pyfunction]
+#[pyo3(signature = (
+    f = None, *, name = None, enable_backward = None, launch_bounds = None, cuda_max_registers = None,
+    enable_cuda_smem_spilling = None, cluster_dim = None, module = None, module_options = None,
+    entry_point_abi = None, grid_stride = None
+))]
+#[expect(clippy::too_many_arguments, reason = "the signature is the reference API's")]
+pub fn kernel<'py>(
+    py: Python<'py>,
+    f: Option<&Bound<'py, PyAny>>,
+    name: Option<String>,
+    enable_backward: Option<&Bound<'py, PyAny>>,
+    launch_bounds: Option<&Bound<'py, PyAny>>,
+    cuda_max_registers: Option<&Bound<'py, PyAny>>,
+    enable_cuda_smem_spilling: Option<&Bound<'py, PyAny>>,
+    cluster_dim: Option<&Bound<'py, PyAny>>,
+    module: Option<&Bound<'py, PyAny>>,
+    module_options: Option<&Bound<'py, PyDict>>,
+    entry_point_abi: Option<&Bound<'py, PyAny>>,
+    grid_stride: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(options) = module_options {
+        let unique = module.is_some_and(|m| m.extract::<&str>().is_ok_and(|m| m == "unique"));
+        if !unique {
+            return Err(argument_error(
+                py,
+                "`module_options` need `module=\"unique\"`; other modules have their own",
+            ));
+        }
+        check_options(options)?;
+    }
+    let options = PyDict::new(py);
+    for (name, value) in [
+        ("enable_backward", enable_backward),
+        ("launch_bounds", launch_bounds),
+        ("cuda_max_registers", cuda_max_registers),
+        ("enable_cuda_smem_spilling", enable_cuda_smem_spilling),
+        ("cluster_dim", cluster_dim),
+        ("entry_point_abi", entry_point_abi),
+        ("grid_stride", grid_stride),
+    ] {
+        if let Some(value) = value {
+            options.set_item(name, value)?;
+        }
+    }
+    let decorator = Decorator {
+        kind: Kind::Kernel,
+        name,
+        module: module.map(|m| m.clone().unbind()),
+        options: options.unbind(),
+        module_options: module_options.map(|m| m.clone().unbind()),
+    };
+    decorate(py, decorator, f)
+}
+
+/// Makes a Python function callable from kernels. Calling it from Python runs it as it is.
+///
+/// Functions of one name in one module with other annotations are overloads.
+#[pyfunction]
+#[pyo3(signature = (f = None, *, name = None, module = None, inline = None))]
+pub fn func<'py>(
+    py: Python<'py>,
+    f: Option<&Bound<'py, PyAny>>,
+    name: Option<String>,
+    module: Option<&Bound<'py, PyAny>>,
+    inline: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = PyDict::new(py);
+    if let Some(inline) = inline {
+        options.set_item("inline", inline)?;
+    }
+    let decorator = Decorator {
+        kind: Kind::Function,
+        name,
+        module: module.map(|m| m.clone().unbind()),
+        options: options.unbind(),
+        module_options: None,
+    };
+    decorate(py, decorator, f)
+}
+
+/// Makes a Python class with annotated fields a struct that kernels can use.
+#[pyfunction]
+#[pyo3(name = "struct", signature = (c = None, *, module = None))]
+pub fn struct_<'py>(
+    py: Python<'py>,
+    c: Option<&Bound<'py, PyAny>>,
+    module: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let module = module.map(|m| m.clone().unbind());
+    let decorator = StructDecorator { module };
+    match c {
+        Some(c) => decorator.__call__(py, c),
+        None => Ok(Bound::new(py, decorator)?.into_any()),
+    }
+}
+
+#[pyclass(frozen, module = "inkle._native")]
+struct StructDecorator {
+    module: Option<Py<PyAny>>,
+}
+
+#[pymethods]
+impl StructDecorator {
+    fn __call__<'py>(&self, py: Python<'py>, c: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let cls = c.cast::<pyo3::types::PyType>().map_err(|_| {
+            argument_error(py, format!("a struct is made from a class, not from {}", class_name(c)))
+        })?;
+        let module = match &self.module {
+            Some(module) => crate::module::module_argument(py, Some(module.bind(py)))?,
+            None => Module::named(py, &cls.getattr(intern!(py, "__module__"))?.extract::<String>()?)?,
+        };
+        let annotations = crate::scope::class_annotations(cls)?;
+        let declared = crate::structs::Struct::declare(cls, &annotations)?;
+        module.get().structs(py).set_item(cls.name()?, &declared)?;
+        Ok(declared.into_any())
+    }
+}
+
+/// Checks that a value can be a compile-time constant, and gives it back.
+#[pyfunction]
+pub fn constant<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    use inkle_frontend::env::ConstValue;
+    match crate::environment::constant_of(x)? {
+        Some(ConstValue::Str(_) | ConstValue::None) | None => {
+            Err(argument_error(x.py(), format!("{} cannot be a constant of kernels", class_name(x))))
+        }
+        Some(_) => Ok(x.clone()),
+    }
+}

@@ -1,0 +1,495 @@
+//! Launches: the call itself, and recorded launches.
+
+use std::sync::{Arc, Mutex};
+
+use inkle_ir::{LaunchBounds, MAX_DIMS};
+use inkle_module::Loaded;
+use inkle_runtime::{self as rt, Device, LaunchConfig, Stream};
+use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyList, PyString, PyTuple};
+use smallvec::SmallVec;
+
+use crate::array::Array;
+use crate::device::{PyDevice, device_argument, device_object};
+use crate::error::{IntoPyResult, argument_error, class_name};
+use crate::kernel::{Arguments, Instance, Kernel, wrong_count};
+use crate::pack::Block;
+use crate::stream::PyStream;
+
+/// Parameter blocks up to this many words live on the stack.
+const STACK_WORDS: usize = 64;
+
+/// Launches on the CPU with at least this many threads let other Python threads run meanwhile; letting go of the
+/// interpreter and taking it back costs about as much as this many cheap threads.
+const DETACH_THREADS: u64 = 1024;
+
+/// Reads the extents of a launch: an int or up to four.
+#[inline]
+fn bounds_argument(dim: &Bound<'_, PyAny>) -> PyResult<LaunchBounds> {
+    let mut dims = [1; MAX_DIMS];
+    if let Ok(int) = dim.cast::<PyInt>() {
+        dims[0] = extent(int)?;
+    } else if let Ok(tuple) = dim.cast::<PyTuple>() {
+        fill_dims(&mut dims, tuple.len(), tuple.iter())?;
+    } else if let Ok(list) = dim.cast::<PyList>() {
+        fill_dims(&mut dims, list.len(), list.iter())?;
+    } else if let (true, Ok(items)) = (!dim.is_instance_of::<PyString>() && dim.len().is_ok(), dim.try_iter())
+    {
+        let items = items.collect::<PyResult<Vec<_>>>()?;
+        fill_dims(&mut dims, items.len(), items.into_iter())?;
+    } else {
+        dims[0] = extent(dim)?;
+    }
+    let size = dims.iter().map(|&n| n as u64).product();
+    Ok(LaunchBounds { dims, size })
+}
+
+fn fill_dims<'py>(
+    dims: &mut [i32; MAX_DIMS],
+    count: usize,
+    items: impl Iterator<Item = Bound<'py, PyAny>>,
+) -> PyResult<()> {
+    if count == 0 || count > MAX_DIMS {
+        return Err(PyValueError::new_err(format!("a launch has 1 to {MAX_DIMS} dimensions, not {count}")));
+    }
+    for (dim, item) in dims.iter_mut().zip(items) {
+        *dim = extent(&item)?;
+    }
+    Ok(())
+}
+
+#[inline]
+fn extent(value: &Bound<'_, PyAny>) -> PyResult<i32> {
+    let extent: i64 = value.extract().map_err(|_| {
+        PyTypeError::new_err(format!(
+            "`dim` is an int or a sequence of ints; {} is neither",
+            class_name(value)
+        ))
+    })?;
+    match i32::try_from(extent) {
+        Ok(extent) if extent >= 0 => Ok(extent),
+        _ => Err(bad_extent(extent)),
+    }
+}
+
+#[cold]
+fn bad_extent(extent: i64) -> PyErr {
+    let limit = if extent < 0 { "0" } else { "2147483647" };
+    let side = if extent < 0 { "at least" } else { "at most" };
+    PyValueError::new_err(format!("launch extents must be {side} {limit}, got {extent}"))
+}
+
+/// Where and how a launch runs.
+struct Place {
+    device: Device,
+    /// For a GPU: the stream it is queued on.
+    stream: Option<Stream>,
+}
+
+impl Place {
+    fn new(
+        py: Python<'_>,
+        device: Option<&Bound<'_, PyAny>>,
+        stream: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Place> {
+        if let Some(stream) = stream {
+            let stream = stream_argument(stream)?.get().stream().clone();
+            return Ok(Place { device: stream.device(), stream: Some(stream) });
+        }
+        let device = device_argument(py, device)?;
+        let stream = if device.is_cuda() { Some(device.stream().into_py(py)?) } else { None };
+        Ok(Place { device, stream })
+    }
+}
+
+fn stream_argument<'a, 'py>(stream: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyStream>> {
+    stream.cast::<PyStream>().map_err(|_| {
+        PyTypeError::new_err(format!("`stream` is a Stream or None, not {}", class_name(stream)))
+    })
+}
+
+/// Runs loaded code with a finished parameter block.
+#[inline]
+fn run(
+    py: Python<'_>,
+    code: &Loaded,
+    params: &[u64],
+    size: u64,
+    stream: Option<&Stream>,
+    block_dim: u32,
+    max_blocks: u32,
+) -> PyResult<()> {
+    match code {
+        Loaded::Cpu(function) => {
+            if size < DETACH_THREADS {
+                function.launch(params, size).into_py(py)
+            } else {
+                py.detach(|| function.launch(params, size)).into_py(py)
+            }
+        }
+        Loaded::Cuda(function) => {
+            let config = LaunchConfig { block_dim, max_blocks, ..LaunchConfig::new(size) };
+            let current;
+            let stream = match stream {
+                Some(stream) => stream,
+                None => {
+                    current = function.device().stream().into_py(py)?;
+                    &current
+                }
+            };
+            function.launch(stream, params, &config).into_py(py)
+        }
+    }
+}
+
+fn as_bytes(words: &mut [u64]) -> &mut [u8] {
+    // SAFETY: initialised words are valid as bytes and any bytes are valid words; the length is theirs, and the
+    // borrow of `words` is held by the result.
+    unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast::<u8>(), words.len() * 8) }
+}
+
+fn write_bounds(bounds: &LaunchBounds, words: &mut [u64]) {
+    let [a, b, c, d] = bounds.dims;
+    let bytes = as_bytes(words);
+    for (place, extent) in bytes.chunks_exact_mut(4).zip([a, b, c, d]) {
+        place.copy_from_slice(&extent.to_ne_bytes());
+    }
+    bytes[16..24].copy_from_slice(&bounds.size.to_ne_bytes());
+}
+
+/// Packs every argument of a sequence, counting on from `next`.
+#[inline]
+fn pack_all(
+    part: &Bound<'_, PyAny>,
+    instance: &Instance,
+    next: &mut usize,
+    block: &mut Block<'_>,
+    mut held: Option<&mut Vec<Py<PyAny>>>,
+) -> PyResult<()> {
+    let mut one = |argument: Bound<'_, PyAny>| -> PyResult<()> {
+        if let Some(packer) = instance.packers.get(*next) {
+            packer.pack(&argument, &instance.name, block)?;
+        }
+        *next += 1;
+        if let Some(held) = held.as_mut() {
+            held.push(argument.unbind());
+        }
+        Ok(())
+    };
+    if let Ok(list) = part.cast::<PyList>() {
+        list.iter().try_for_each(&mut one)
+    } else if let Ok(tuple) = part.cast::<PyTuple>() {
+        tuple.iter().try_for_each(&mut one)
+    } else if part.is_instance_of::<Array>() {
+        Err(argument_error(part.py(), "the arguments are a list or tuple: write `inputs=[array]`"))
+    } else {
+        part.try_iter()?.try_for_each(|item| one(item?))
+    }
+}
+
+/// Starts a kernel on every index of a range and, on the CPU, waits for it.
+///
+/// Args:
+///     kernel: The kernel.
+///     dim: The extents of the range, an int or up to four.
+///     inputs: The arguments.
+///     outputs: Further arguments, for clearness: what the kernel writes.
+///     adj_inputs: For the backward pass.
+///     adj_outputs: For the backward pass.
+///     device: Where to run; the default device for `None`.
+///     stream: The stream to queue on; the device's current one for `None`.
+///     adjoint: Whether to run the backward pass.
+///     record_tape: Whether a tape records the launch.
+///     record_cmd: Whether to give back a `Launch` instead of running.
+///     max_blocks: The most blocks on a GPU; 0 for no limit.
+///     block_dim: Threads per block on a GPU; the module's for `None`.
+#[pyfunction]
+#[pyo3(signature = (
+    kernel, dim, inputs = None, outputs = None, adj_inputs = None, adj_outputs = None, device = None, stream = None,
+    adjoint = false, record_tape = true, record_cmd = false, max_blocks = 0, block_dim = None
+))]
+#[expect(clippy::too_many_arguments, reason = "the signature is the reference API's")]
+pub fn launch<'py>(
+    py: Python<'py>,
+    kernel: &Bound<'py, PyAny>,
+    dim: &Bound<'py, PyAny>,
+    inputs: Option<&Bound<'py, PyAny>>,
+    outputs: Option<&Bound<'py, PyAny>>,
+    adj_inputs: Option<&Bound<'py, PyAny>>,
+    adj_outputs: Option<&Bound<'py, PyAny>>,
+    device: Option<&Bound<'py, PyAny>>,
+    stream: Option<&Bound<'py, PyAny>>,
+    adjoint: bool,
+    record_tape: bool,
+    record_cmd: bool,
+    max_blocks: i64,
+    block_dim: Option<i64>,
+) -> PyResult<Option<Launch>> {
+    let _ = (adj_inputs, adj_outputs, record_tape);
+    let Ok(object) = kernel.cast::<Kernel>() else {
+        let message = format!(
+            "only kernels can be launched, functions decorated with @kernel, not {}",
+            class_name(kernel)
+        );
+        return Err(argument_error(py, message));
+    };
+    if adjoint {
+        return Err(PyNotImplementedError::new_err("backward passes are not available yet"));
+    }
+    let bounds = bounds_argument(dim)?;
+    let place = Place::new(py, device, stream)?;
+    let (max_blocks, block_dim) = grid_arguments(max_blocks, block_dim)?;
+    let arguments = Arguments::new(inputs, outputs);
+    let instance = object.get().instance(py, &arguments)?;
+    instance.check(py)?;
+    let mut words: SmallVec<[u64; STACK_WORDS]> = SmallVec::from_elem(0, instance.words);
+    let mut held = record_cmd.then(Vec::new);
+    write_bounds(&bounds, &mut words);
+    let mut block = Block {
+        bytes: as_bytes(&mut words),
+        device: place.device,
+        contiguous: 0,
+        temporaries: SmallVec::new(),
+    };
+    let mut next = 0;
+    if let Some(inputs) = inputs {
+        pack_all(inputs, &instance, &mut next, &mut block, held.as_mut())?;
+    }
+    if let Some(outputs) = outputs {
+        pack_all(outputs, &instance, &mut next, &mut block, held.as_mut())?;
+    }
+    if next != instance.packers.len() {
+        return Err(wrong_count(py, &instance.name, instance.packers.len(), next));
+    }
+    let contiguous = block.contiguous;
+    let temporaries = block.temporaries;
+    if record_cmd {
+        let state = Recorded {
+            words: words.into_vec(),
+            bounds,
+            contiguous,
+            code: None,
+            held: held.unwrap_or_default(),
+            temporaries: temporaries.into_vec(),
+        };
+        let launch = Launch {
+            kernel: object.clone().unbind(),
+            instance,
+            device: place.device,
+            stream: stream.map(|_| place.stream).flatten(),
+            block_dim,
+            max_blocks,
+            state: Mutex::new(state),
+        };
+        return Ok(Some(launch));
+    }
+    if bounds.size == 0 {
+        return Ok(None);
+    }
+    let (code, block_dim) = instance.load(py, place.device, contiguous, block_dim, max_blocks > 0)?;
+    if let Some(stream) = &place.stream {
+        record_uses(py, &arguments, &temporaries, stream)?;
+    }
+    run(py, &code, &words, bounds.size, place.stream.as_ref(), block_dim, max_blocks)?;
+    Ok(None)
+}
+
+/// Notes on the memory of all array arguments that work on `stream` uses it.
+fn record_uses(
+    py: Python<'_>,
+    arguments: &Arguments<'_, '_>,
+    temporaries: &[rt::Array],
+    stream: &Stream,
+) -> PyResult<()> {
+    for argument in arguments.iter() {
+        let argument = argument?;
+        if let Ok(array) = argument.cast::<Array>() {
+            array.get().runtime(py)?.memory().record_use(stream);
+        }
+    }
+    for array in temporaries {
+        array.memory().record_use(stream);
+    }
+    Ok(())
+}
+
+fn grid_arguments(max_blocks: i64, block_dim: Option<i64>) -> PyResult<(u32, u32)> {
+    let max_blocks = u32::try_from(max_blocks.max(0)).unwrap_or(u32::MAX);
+    let block_dim = match block_dim {
+        None => 0,
+        Some(n @ 1..=1024) => n as u32,
+        Some(n) => return Err(PyValueError::new_err(format!("`block_dim` is between 1 and 1024, not {n}"))),
+    };
+    Ok((max_blocks, block_dim))
+}
+
+/// A recorded launch: runs again and again without looking at its arguments.
+#[pyclass(frozen, module = "inkle")]
+pub struct Launch {
+    kernel: Py<Kernel>,
+    instance: Arc<Instance>,
+    device: Device,
+    stream: Option<Stream>,
+    block_dim: u32,
+    max_blocks: u32,
+    state: Mutex<Recorded>,
+}
+
+struct Recorded {
+    words: Vec<u64>,
+    bounds: LaunchBounds,
+    contiguous: u64,
+    /// The code that fits `contiguous`, with the block size; `None` when it must be looked up.
+    code: Option<(Arc<Loaded>, u32)>,
+    /// The arguments, so that their memory lives as long as the launch may run.
+    held: Vec<Py<PyAny>>,
+    temporaries: Vec<rt::Array>,
+}
+
+impl Launch {
+    fn set(&self, index: usize, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = value.py();
+        let Some(packer) = self.instance.packers.get(index) else {
+            let message = format!(
+                "kernel `{}` has {} parameters; there is no number {index}",
+                self.instance.name,
+                self.instance.packers.len()
+            );
+            return Err(crate::error::argument_error(py, message));
+        };
+        // Packed aside first, so that a value that does not fit changes nothing.
+        let mut words = self.state.lock().unwrap_or_else(|e| e.into_inner()).words.clone();
+        let contiguous = self.state.lock().unwrap_or_else(|e| e.into_inner()).contiguous;
+        let mut block = Block {
+            bytes: as_bytes(&mut words),
+            device: self.device,
+            contiguous,
+            temporaries: SmallVec::new(),
+        };
+        packer.pack(value, &self.instance.name, &mut block)?;
+        let (contiguous, temporaries) = (block.contiguous, block.temporaries);
+        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        state.words = words;
+        if state.contiguous != contiguous {
+            state.contiguous = contiguous;
+            state.code = None;
+        }
+        state.temporaries.extend(temporaries);
+        let old = std::mem::replace(&mut state.held[index], value.clone().unbind());
+        drop(state);
+        drop(old);
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl Launch {
+    /// Runs the launch on `stream`, or on the one it was recorded for.
+    #[pyo3(signature = (stream = None))]
+    fn launch(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let given;
+        let stream = match stream {
+            None => self.stream.as_ref(),
+            Some(stream) => {
+                given = stream_argument(stream)?.get().stream().clone();
+                Some(&given)
+            }
+        };
+        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        if state.bounds.size == 0 {
+            return Ok(());
+        }
+        if state.code.is_none() {
+            let contiguous = state.contiguous;
+            drop(state);
+            // Without the lock: compiling lets other threads run.
+            let code =
+                self.instance.load(py, self.device, contiguous, self.block_dim, self.max_blocks > 0)?;
+            state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+            state.code = Some(code);
+        }
+        let Some((code, block_dim)) = &state.code else { return Ok(()) };
+        if let Loaded::Cpu(_) = &**code
+            && state.bounds.size >= DETACH_THREADS
+        {
+            // A long run must not hold the lock: another thread that wants it would wait with the interpreter.
+            let (code, words, size) = (code.clone(), state.words.clone(), state.bounds.size);
+            drop(state);
+            return run(py, &code, &words, size, None, 0, 0);
+        }
+        run(py, code, &state.words, state.bounds.size, stream, *block_dim, self.max_blocks)
+    }
+
+    /// Sets the argument at a place.
+    #[pyo3(signature = (index, value, adjoint = false))]
+    fn set_param_at_index(&self, index: usize, value: &Bound<'_, PyAny>, adjoint: bool) -> PyResult<()> {
+        if adjoint {
+            return Err(PyNotImplementedError::new_err("backward passes are not available yet"));
+        }
+        self.set(index, value)
+    }
+
+    /// Sets the argument of a name.
+    #[pyo3(signature = (name, value, adjoint = false))]
+    fn set_param_by_name(&self, name: &str, value: &Bound<'_, PyAny>, adjoint: bool) -> PyResult<()> {
+        match self.instance.packers.iter().position(|p| p.name == name) {
+            Some(index) => self.set_param_at_index(index, value, adjoint),
+            None => {
+                let names: Vec<_> = self.instance.packers.iter().map(|p| p.name.as_str()).collect();
+                let message = format!(
+                    "kernel `{}` has no parameter `{name}`; it has {}",
+                    self.instance.name,
+                    names.join(", ")
+                );
+                Err(argument_error(value.py(), message))
+            }
+        }
+    }
+
+    /// Sets the first arguments, as many as are given.
+    fn set_params(&self, values: &Bound<'_, PyAny>) -> PyResult<()> {
+        for (index, value) in values.try_iter()?.enumerate() {
+            self.set(index, &value?)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the extents of the range.
+    fn set_dim(&self, dim: &Bound<'_, PyAny>) -> PyResult<()> {
+        let bounds = bounds_argument(dim)?;
+        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        state.bounds = bounds;
+        write_bounds(&bounds, &mut state.words);
+        Ok(())
+    }
+
+    /// The kernel.
+    #[getter]
+    fn kernel(&self, py: Python<'_>) -> Py<Kernel> {
+        self.kernel.clone_ref(py)
+    }
+
+    /// Where it runs.
+    #[getter]
+    fn device(&self, py: Python<'_>) -> PyResult<Py<PyDevice>> {
+        device_object(py, self.device)
+    }
+
+    /// The most blocks on a GPU; 0 for no limit.
+    #[getter]
+    fn max_blocks(&self) -> u32 {
+        self.max_blocks
+    }
+
+    /// Threads per block on a GPU.
+    #[getter]
+    fn block_dim(&self) -> u32 {
+        self.block_dim
+    }
+
+    fn __repr__(&self) -> String {
+        let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        format!("<launch of {} over {:?} on {}>", self.instance.name, state.bounds.dims, self.device)
+    }
+}

@@ -1,0 +1,131 @@
+//! Loading ahead of the first launch, and the kernel cache.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use inkle_runtime::Device;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+
+use crate::device::device_argument;
+use crate::kernel::{EPOCH, Instance, Kernel};
+use crate::module::{Module, all_modules, module_argument};
+
+/// Builds every kernel of a module that is not generic and loads it on a device, several at once.
+fn load<'py>(
+    py: Python<'py>,
+    modules: &[Bound<'py, Module>],
+    devices: &[Device],
+    block_dim: u32,
+) -> PyResult<()> {
+    let mut work: Vec<(Arc<Instance>, Device)> = Vec::new();
+    for module in modules {
+        for kernel in module.get().kernels(py).values() {
+            let kernel = kernel.cast::<Kernel>()?.get();
+            if let Some(types) = kernel.exact_types(py)? {
+                let instance = kernel.instance_of_types(py, types)?;
+                instance.check(py)?;
+                work.extend(devices.iter().map(|device| (instance.clone(), *device)));
+            }
+        }
+    }
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(work.len());
+    let results = py.detach(|| {
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..workers)
+                .map(|_| {
+                    scope.spawn(|| -> PyResult<()> {
+                        while let Some((instance, device)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+                            Python::attach(|py| {
+                                instance
+                                    .load(py, *device, instance.all_contiguous(), block_dim, false)
+                                    .map(drop)
+                            })?;
+                        }
+                        Ok(())
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|t| t.join().unwrap_or(Ok(()))).collect::<Vec<_>>()
+        })
+    });
+    results.into_iter().collect()
+}
+
+/// Compiles and loads the kernels of a module now instead of at their first launch. Generic kernels are left out.
+#[pyfunction]
+#[pyo3(signature = (module = None, device = None, recursive = false, block_dim = None, max_workers = None))]
+pub fn load_module(
+    py: Python<'_>,
+    module: Option<&Bound<'_, PyAny>>,
+    device: Option<&Bound<'_, PyAny>>,
+    recursive: bool,
+    block_dim: Option<u32>,
+    max_workers: Option<usize>,
+) -> PyResult<()> {
+    let _ = max_workers;
+    let root = module_argument(py, module)?;
+    let mut modules = vec![root.clone()];
+    if recursive {
+        let prefix = format!("{}.", root.get().name());
+        modules.extend(all_modules(py).into_iter().filter(|m| m.get().name().starts_with(&prefix)));
+    }
+    load(py, &modules, &[device_argument(py, device)?], block_dim.unwrap_or(0))
+}
+
+/// As `load_module`, for several devices and modules; all of them for `None`.
+#[pyfunction]
+#[pyo3(signature = (device = None, modules = None, block_dim = None, max_workers = None))]
+pub fn force_load(
+    py: Python<'_>,
+    device: Option<&Bound<'_, PyAny>>,
+    modules: Option<&Bound<'_, PyAny>>,
+    block_dim: Option<u32>,
+    max_workers: Option<usize>,
+) -> PyResult<()> {
+    let _ = max_workers;
+    let devices = match device {
+        None => inkle_runtime::devices(),
+        Some(list) if list.is_instance_of::<PyList>() || list.is_instance_of::<PyTuple>() => {
+            list.try_iter()?.map(|d| device_argument(py, Some(&d?))).collect::<PyResult<_>>()?
+        }
+        Some(device) => vec![device_argument(py, Some(device))?],
+    };
+    let modules = match modules {
+        None => all_modules(py),
+        Some(list) => list.try_iter()?.map(|m| module_argument(py, Some(&m?))).collect::<PyResult<_>>()?,
+    };
+    load(py, &modules, &devices, block_dim.unwrap_or(0))
+}
+
+/// Deletes the compiled kernels on disk. Kernels loaded in this process stay loaded; they are compiled again when
+/// they are loaded next.
+#[pyfunction]
+pub fn clear_kernel_cache(py: Python<'_>) -> PyResult<()> {
+    crate::kernel::apply_cache_settings(py)?;
+    let dir = inkle_module::cache_dir();
+    match std::fs::remove_dir_all(&dir) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(pyo3::exceptions::PyOSError::new_err(format!("{}: {error}", dir.display())));
+        }
+        _ => {}
+    }
+    inkle_module::forget_loaded();
+    EPOCH.fetch_add(1, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Where compiled kernels are kept.
+#[pyfunction]
+pub fn kernel_cache_dir(py: Python<'_>) -> PyResult<String> {
+    crate::kernel::apply_cache_settings(py)?;
+    Ok(inkle_module::cache_dir().display().to_string())
+}
+
+/// How many kernels this process compiled, found in the cache, and shared with equal kernels.
+#[pyfunction]
+pub fn compile_statistics() -> (u64, u64, u64) {
+    let statistics = inkle_module::statistics();
+    (statistics.compiled, statistics.cached, statistics.shared)
+}

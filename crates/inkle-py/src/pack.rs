@@ -1,0 +1,239 @@
+//! Python arguments into the bytes of a parameter block.
+
+use inkle_ir::{ArrayDesc, ArrayType, Scalar, Type};
+use inkle_runtime::{self as rt, Device};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyFloat, PyInt};
+use smallvec::SmallVec;
+
+use crate::array::Array;
+use crate::array_io::Interface;
+use crate::composite::{Value, components_from, write_components};
+use crate::error::{argument_error, class_name};
+use crate::interface::write_desc;
+use crate::number;
+use crate::structs::StructInstance;
+
+/// One parameter of a kernel: what it accepts and where it goes.
+pub struct Packer {
+    /// The parameter's name.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// Where its bytes start in the parameter block.
+    pub offset: usize,
+    /// Its place among the parameters.
+    pub index: usize,
+}
+
+/// The block under construction and what was learnt on the way.
+pub struct Block<'a> {
+    /// The parameter block.
+    pub bytes: &'a mut [u8],
+    /// Where the kernel will run.
+    pub device: Device,
+    /// Bit i: argument i is an array whose innermost stride is the size of an element, or none was passed.
+    pub contiguous: u64,
+    /// Arrays made for arguments of other libraries; they must outlive the launch.
+    pub temporaries: SmallVec<[rt::Array; 2]>,
+}
+
+impl Packer {
+    /// Stores an argument.
+    ///
+    /// # Errors
+    /// When the argument does not fit; the text names kernel, parameter and both types.
+    #[inline]
+    pub fn pack(&self, argument: &Bound<'_, PyAny>, kernel: &str, block: &mut Block<'_>) -> PyResult<()> {
+        match self.ty {
+            Type::Array(array) => self.pack_array(argument, array, kernel, block),
+            Type::Scalar(Scalar::F32) => {
+                if let Ok(float) = argument.cast::<PyFloat>() {
+                    let value = float.value() as f32;
+                    block.bytes[self.offset..self.offset + 4].copy_from_slice(&value.to_ne_bytes());
+                    return Ok(());
+                }
+                self.pack_value(argument, kernel, block)
+            }
+            _ => self.pack_value(argument, kernel, block),
+        }
+    }
+
+    fn pack_value(&self, argument: &Bound<'_, PyAny>, kernel: &str, block: &mut Block<'_>) -> PyResult<()> {
+        let py = argument.py();
+        let bytes = &mut block.bytes[self.offset..self.offset + self.ty.size() as usize];
+        match self.ty {
+            Type::Scalar(scalar) => {
+                if argument.is_none() {
+                    return Err(self.refused(argument, kernel));
+                }
+                match number::from_python(argument, scalar) {
+                    Ok(number) => number::write(scalar, number, bytes),
+                    Err(_) => return Err(self.refused(argument, kernel)),
+                }
+            }
+            Type::Struct(_) => match argument.cast::<StructInstance>() {
+                Ok(instance) if instance.get().ty() == self.ty => {
+                    instance.get().copy_bytes(py, bytes);
+                    self.check_held_arrays(instance, kernel, block.device)?;
+                }
+                Ok(instance) => {
+                    return Err(self.wrong(py, kernel, &instance.get().ty().python_name()));
+                }
+                Err(_) => return Err(self.refused(argument, kernel)),
+            },
+            Type::Array(_) | Type::Ref(_) => return Err(self.refused(argument, kernel)),
+            composite => {
+                if let Ok(value) = argument.cast::<Value>()
+                    && value.get().ty() == composite
+                {
+                    value.get().copy_bytes(py, bytes);
+                    return Ok(());
+                }
+                if number::is_number(argument) {
+                    let given =
+                        format!("a single {}; write {}(...)", class_name(argument), composite.python_name());
+                    return Err(self.wrong(py, kernel, &given));
+                }
+                match components_from(argument, composite) {
+                    Ok(components) => write_components(composite, &components, bytes),
+                    Err(error) => {
+                        let given = format!("{} ({})", class_name(argument), error.value(py));
+                        return Err(self.wrong(py, kernel, &given));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn pack_array(
+        &self,
+        argument: &Bound<'_, PyAny>,
+        ty: &ArrayType,
+        kernel: &str,
+        block: &mut Block<'_>,
+    ) -> PyResult<()> {
+        if let Ok(array) = argument.cast::<Array>()
+            && let Some(data) = array.get().data()
+        {
+            let array = data.array();
+            if array.dtype() != ty.elem || array.ndim() != ty.ndim as usize {
+                return Err(self.wrong_array(argument.py(), kernel, array));
+            }
+            if array.device() != block.device && !(array.is_pinned() && block.device.is_cuda()) {
+                return Err(self.wrong_device(argument.py(), kernel, array.device(), block.device));
+            }
+            self.store(&data.descriptor(), ty, block);
+            return Ok(());
+        }
+        self.pack_other_array(argument, ty, kernel, block)
+    }
+
+    #[inline]
+    fn store(&self, desc: &ArrayDesc, ty: &ArrayType, block: &mut Block<'_>) {
+        write_desc(desc, &mut block.bytes[self.offset..]);
+        let innermost = desc.strides[ty.ndim as usize - 1];
+        // A dimension of one element has no neighbours whose distance could matter.
+        let contiguous = innermost == i64::from(ty.elem.size()) || desc.shape[ty.ndim as usize - 1] <= 1;
+        if self.index < 64 {
+            let bit = 1 << self.index;
+            block.contiguous = if contiguous { block.contiguous | bit } else { block.contiguous & !bit };
+        }
+    }
+
+    /// `None`, and arrays of other libraries.
+    #[cold]
+    fn pack_other_array(
+        &self,
+        argument: &Bound<'_, PyAny>,
+        ty: &ArrayType,
+        kernel: &str,
+        block: &mut Block<'_>,
+    ) -> PyResult<()> {
+        let py = argument.py();
+        if argument.is_none() {
+            self.store(&ArrayDesc::default(), ty, block);
+            return Ok(());
+        }
+        let name = if block.device.is_cpu() {
+            intern!(py, "__array_interface__")
+        } else {
+            intern!(py, "__cuda_array_interface__")
+        };
+        if argument.is_instance_of::<Array>() {
+            return Err(self.wrong(py, kernel, "an annotation without elements"));
+        }
+        let Some(dict) = argument.getattr_opt(name)? else { return Err(self.refused(argument, kernel)) };
+        let array = Interface::read(&dict).and_then(|i| i.array(py, block.device, ty.elem, argument));
+        let array = match array {
+            Ok(array) => array,
+            Err(error) => {
+                let given = format!("{} ({})", class_name(argument), error.value(py));
+                return Err(self.wrong(py, kernel, &given));
+            }
+        };
+        if array.ndim() != ty.ndim as usize {
+            return Err(self.wrong_array(py, kernel, &array));
+        }
+        self.store(&array.desc(), ty, block);
+        block.temporaries.push(array);
+        Ok(())
+    }
+
+    fn check_held_arrays(
+        &self,
+        instance: &Bound<'_, StructInstance>,
+        kernel: &str,
+        device: Device,
+    ) -> PyResult<()> {
+        let py = instance.py();
+        for array in instance.get().arrays(py) {
+            if let Ok(array) = array.bind(py).cast::<Array>()
+                && let Some(data) = array.get().data()
+                && data.array().device() != device
+                && !data.array().is_pinned()
+            {
+                return Err(self.wrong_device(py, kernel, data.array().device(), device));
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn refused(&self, argument: &Bound<'_, PyAny>, kernel: &str) -> PyErr {
+        let given = if argument.is_none() { "None".to_owned() } else { class_name(argument) };
+        let hint = if argument.is_instance_of::<PyInt>() || argument.is_instance_of::<PyFloat>() {
+            format!("{given} {argument}")
+        } else {
+            given
+        };
+        self.wrong(argument.py(), kernel, &hint)
+    }
+
+    #[cold]
+    fn wrong_array(&self, py: Python<'_>, kernel: &str, array: &rt::Array) -> PyErr {
+        let given = Type::array(array.dtype(), array.ndim() as u32).python_name();
+        self.wrong(py, kernel, &given)
+    }
+
+    #[cold]
+    fn wrong_device(&self, py: Python<'_>, kernel: &str, found: Device, wanted: Device) -> PyErr {
+        let message = format!(
+            "kernel `{kernel}`, argument `{}`: the array is on device {found}, but the kernel is launched on {wanted}",
+            self.name
+        );
+        argument_error(py, message)
+    }
+
+    #[cold]
+    fn wrong(&self, py: Python<'_>, kernel: &str, given: &str) -> PyErr {
+        let expected = self.ty.python_name();
+        argument_error(
+            py,
+            format!("kernel `{kernel}`, argument `{}`: expected {expected}, got {given}", self.name),
+        )
+    }
+}

@@ -1,0 +1,154 @@
+//! What names mean to a Python function: closure, globals, built-ins; and its annotations.
+
+use inkle_frontend::pattern::Pattern;
+use pyo3::exceptions::PyNameError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+
+use crate::dtype::pattern_of;
+
+/// The value of a name in the body of a function; `None` when nothing has it.
+///
+/// # Errors
+/// What Python raises while looking.
+pub fn lookup<'py>(function: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = function.py();
+    let free = function.getattr(intern!(py, "__code__"))?.getattr(intern!(py, "co_freevars"))?;
+    let free = free.cast::<PyTuple>()?;
+    for (index, variable) in free.iter().enumerate() {
+        if variable.cast::<PyString>()?.to_str()? == name {
+            let cells = function.getattr(intern!(py, "__closure__"))?;
+            // A cell is empty until the enclosing function has assigned the variable.
+            return Ok(cells.get_item(index)?.getattr_opt(intern!(py, "cell_contents"))?);
+        }
+    }
+    let globals = globals(function)?;
+    if let Some(value) = globals.get_item(name)? {
+        return Ok(Some(value));
+    }
+    py.import("builtins")?.getattr_opt(name)
+}
+
+fn globals<'py>(function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    Ok(function.getattr(intern!(function.py(), "__globals__"))?.cast_into::<PyDict>()?)
+}
+
+/// The closure variables of a function that have values.
+pub fn closure<'py>(function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    let py = function.py();
+    let variables = PyDict::new(py);
+    let free = function.getattr(intern!(py, "__code__"))?.getattr(intern!(py, "co_freevars"))?;
+    let cells = function.getattr(intern!(py, "__closure__"))?;
+    for (index, name) in free.cast::<PyTuple>()?.iter().enumerate() {
+        if let Some(value) = cells.get_item(index)?.getattr_opt(intern!(py, "cell_contents"))? {
+            variables.set_item(name, value)?;
+        }
+    }
+    Ok(variables)
+}
+
+/// Evaluates Python text where a function was written, with further local names.
+///
+/// # Errors
+/// What the text raises.
+pub fn evaluate<'py>(
+    function: &Bound<'py, PyAny>,
+    text: &str,
+    locals: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let variables = closure(function)?;
+    variables.update(locals.as_mapping())?;
+    function.py().import("builtins")?.getattr("eval")?.call1((text, globals(function)?, variables))
+}
+
+/// The annotations of a function, with those written as text evaluated. The result's is under `return`.
+///
+/// # Errors
+/// `NameError` naming function, parameter and text for an annotation that cannot be evaluated.
+pub fn annotations<'py>(function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    let py = function.py();
+    let given = function.getattr(intern!(py, "__annotations__"))?.cast_into::<PyDict>()?;
+    if !given.values().iter().any(|a| a.is_instance_of::<PyString>()) {
+        return Ok(given);
+    }
+    let resolved = PyDict::new(py);
+    for (name, annotation) in given.iter() {
+        let value = match annotation.cast::<PyString>() {
+            Err(_) => annotation,
+            Ok(text) => evaluate(function, text.to_str()?, &PyDict::new(py)).map_err(|error| {
+                let place = format!("annotation `{text}` of `{name}`");
+                PyNameError::new_err(format!("{place} cannot be evaluated: {}", error.value(py)))
+            })?,
+        };
+        resolved.set_item(name, value)?;
+    }
+    Ok(resolved)
+}
+
+/// The types a result annotation declares: one, several for a tuple, none for `None`.
+///
+/// `Err` holds what the annotation is when it means no type.
+pub fn result_patterns(annotation: &Bound<'_, PyAny>) -> PyResult<Result<Vec<Pattern>, String>> {
+    let py = annotation.py();
+    if annotation.is_none() {
+        return Ok(Ok(Vec::new()));
+    }
+    let tuple = py.get_type::<PyTuple>();
+    let origin = annotation.getattr_opt(intern!(py, "__origin__"))?;
+    let items: Vec<_> = match origin {
+        Some(origin) if origin.is(&tuple) => {
+            annotation.getattr(intern!(py, "__args__"))?.cast_into::<PyTuple>()?.iter().collect()
+        }
+        _ => match annotation.cast::<PyTuple>() {
+            Ok(items) => items.iter().collect(),
+            Err(_) => vec![annotation.clone()],
+        },
+    };
+    let mut patterns = Vec::new();
+    for item in items {
+        match pattern_of(&item)? {
+            Some(pattern) => patterns.push(pattern),
+            None => return Ok(Err(item.repr()?.to_string())),
+        }
+    }
+    Ok(Ok(patterns))
+}
+
+/// The annotations of a class, with those written as text evaluated where the class was written. They are read when
+/// a decorator runs, so names local to the calling function are visible too.
+///
+/// # Errors
+/// `NameError` naming class, field and text for an annotation that cannot be evaluated.
+pub fn class_annotations<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyDict>> {
+    let py = class.py();
+    let given = class.getattr_opt(intern!(py, "__annotations__"))?;
+    let given = given.map_or_else(|| Ok(PyDict::new(py)), |g| g.cast_into::<PyDict>())?;
+    if !given.values().iter().any(|a| a.is_instance_of::<PyString>()) {
+        return Ok(given);
+    }
+    let sys = py.import("sys")?;
+    let module = class.getattr(intern!(py, "__module__"))?;
+    let globals = match sys.getattr("modules")?.cast_into::<PyDict>()?.get_item(module)? {
+        Some(module) => module.getattr("__dict__")?,
+        None => PyDict::new(py).into_any(),
+    };
+    let locals = sys.call_method1("_getframe", (0,))?.getattr("f_locals")?;
+    let resolved = PyDict::new(py);
+    for (name, annotation) in given.iter() {
+        let value = match annotation.cast::<PyString>() {
+            Err(_) => annotation,
+            Ok(text) => {
+                py.import("builtins")?.getattr("eval")?.call1((text, &globals, &locals)).map_err(|error| {
+                    let place = format!(
+                        "annotation `{text}` of field `{name}` of {}",
+                        class.name().map_or_else(|_| "?".to_owned(), |n| n.to_string())
+                    );
+                    PyNameError::new_err(format!("{place} cannot be evaluated: {}", error.value(py)))
+                })?
+            }
+        };
+        resolved.set_item(name, value)?;
+    }
+    Ok(resolved)
+}

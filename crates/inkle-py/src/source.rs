@@ -1,0 +1,97 @@
+//! Where the text of Python functions comes from.
+//!
+//! A decorator runs at import, so it does next to nothing: it notes file name and line, and holds on to the text of
+//! the file as it is then. One read serves all functions of a file until the file changes on disk.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::SystemTime;
+
+use inkle_diag::{Code, Diagnostic, Diagnostics, SourceFile, Span};
+use inkle_frontend::tree::FunctionDef;
+use pyo3::intern;
+use pyo3::prelude::*;
+
+const NO_SOURCE: Code = Code("S005");
+
+/// The text of a file at one time.
+struct FileText {
+    modified: Option<SystemTime>,
+    text: Arc<str>,
+}
+
+/// A function's place and the text of its file.
+pub struct Origin {
+    file: String,
+    line: usize,
+    name: String,
+    text: Option<Arc<str>>,
+}
+
+fn files() -> &'static Mutex<HashMap<String, FileText>> {
+    static FILES: OnceLock<Mutex<HashMap<String, FileText>>> = OnceLock::new();
+    FILES.get_or_init(Mutex::default)
+}
+
+fn current_text(path: &str) -> Option<Arc<str>> {
+    let modified = std::fs::metadata(path).ok()?.modified().ok();
+    let mut files = files().lock().unwrap_or_else(|e| e.into_inner());
+    if let Some(known) = files.get(path)
+        && known.modified == modified
+    {
+        return Some(known.text.clone());
+    }
+    let text: Arc<str> = String::from_utf8_lossy(&std::fs::read(path).ok()?).into();
+    files.insert(path.to_owned(), FileText { modified, text: text.clone() });
+    Some(text)
+}
+
+impl Origin {
+    /// Notes where a Python function was written.
+    ///
+    /// # Errors
+    /// When the object has no code, so it is no Python function.
+    pub fn of(function: &Bound<'_, PyAny>) -> PyResult<Origin> {
+        let py = function.py();
+        let code = function.getattr(intern!(py, "__code__"))?;
+        let file: String = code.getattr(intern!(py, "co_filename"))?.extract()?;
+        let line = code.getattr(intern!(py, "co_firstlineno"))?.extract()?;
+        let name = code.getattr(intern!(py, "co_name"))?.extract()?;
+        let text = current_text(&file);
+        Ok(Origin { file, line, name, text })
+    }
+
+    /// The file name, as Python has it.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The 1-based line of the first decorator or else of `def`.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// The function as a kernel tree.
+    ///
+    /// # Errors
+    /// `S005` when the text is nowhere to be found; what the parser reports otherwise.
+    pub fn parse(&self, py: Python<'_>) -> Result<(Arc<SourceFile>, Arc<FunctionDef>), Diagnostics> {
+        let text = self.text.clone().or_else(|| interactive_text(py, &self.file));
+        let Some(text) = text else {
+            let message =
+                format!("the source of `{}` ({}, line {}) cannot be found", self.name, self.file, self.line);
+            let help = "write kernels in a file; text given to `exec` is not kept by Python";
+            return Err(Diagnostic::new(NO_SOURCE, Span::NONE, message).help(help).into());
+        };
+        let file = SourceFile::register(&self.file, &text);
+        let def = inkle_python::parse_file(&file).function_at_line(self.line, &self.name)?;
+        Ok((file, def))
+    }
+}
+
+/// The text of code typed in a session or a notebook, which Python's `linecache` knows.
+fn interactive_text(py: Python<'_>, file: &str) -> Option<Arc<str>> {
+    let lines = py.import("linecache").ok()?.call_method1("getlines", (file,)).ok()?;
+    let text: String = lines.extract::<Vec<String>>().ok()?.concat();
+    if text.is_empty() { None } else { Some(text.into()) }
+}

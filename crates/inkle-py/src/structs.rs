@@ -1,0 +1,528 @@
+//! `@inkle.struct`: declarations, and the instances made by calling them.
+
+use std::sync::Arc;
+
+use inkle_ir::{ArrayDesc, Field, FieldLayout, StructType, Type};
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
+
+use crate::array::Array;
+use crate::composite::{Value, components_from, make_in, write_components};
+use crate::dtype::{NativeType, class_of, pattern_of, register_struct};
+use crate::error::{argument_error, class_name};
+use crate::interface;
+use crate::number;
+use crate::storage::Storage;
+use inkle_frontend::pattern::Pattern;
+
+/// A struct declared by a Python class; the object that its name is bound to.
+#[pyclass(frozen, module = "inkle._native", weakref)]
+pub struct Struct {
+    ty: Type,
+    decl: &'static StructType,
+    cls: Py<PyType>,
+    fields: Vec<StructField>,
+    size: u32,
+    handle: Py<NativeType>,
+    instance_class: PyOnceLock<Py<PyAny>>,
+}
+
+struct StructField {
+    name: Py<PyString>,
+    ty: Type,
+    layout: FieldLayout,
+    /// The object that stands for the field's type: a class, another declaration or an array annotation.
+    dtype: Py<PyAny>,
+}
+
+/// The field of a struct as its `vars` shows it.
+#[pyclass(frozen, module = "inkle._native", get_all)]
+pub struct StructVar {
+    /// The field's name.
+    label: Py<PyString>,
+    /// The object that stands for its type.
+    r#type: Py<PyAny>,
+}
+
+impl Struct {
+    /// The type.
+    pub fn ty(&self) -> Type {
+        self.ty
+    }
+
+    /// Declares the struct of `cls` with these annotations, in order.
+    ///
+    /// # Errors
+    /// When an annotation means no type that a struct can hold.
+    pub fn declare<'py>(
+        cls: &Bound<'py, PyType>,
+        annotations: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, Struct>> {
+        let py = cls.py();
+        let name = cls.name()?.to_string();
+        let mut fields = Vec::new();
+        let mut dtypes = Vec::new();
+        for (field, annotation) in annotations.iter() {
+            let field: String = field.extract()?;
+            let ty = match pattern_of(&annotation)? {
+                Some(Pattern::Exact(ty)) if !matches!(ty, Type::Ref(_)) => ty,
+                Some(other) => {
+                    let message =
+                        format!("field `{field}` of struct `{name}` needs a definite type, not {other}");
+                    return Err(argument_error(py, message));
+                }
+                None => {
+                    let message = format!(
+                        "field `{field}` of struct `{name}` is annotated with {}, which is not a type that kernels can hold",
+                        annotation.repr()?
+                    );
+                    return Err(argument_error(py, message));
+                }
+            };
+            let dtype = match ty {
+                Type::Struct(_) | Type::Array(_) => annotation.clone(),
+                _ => class_of(py, ty)?,
+            };
+            dtypes.push((field.clone(), dtype.unbind()));
+            fields.push(Field { name: field, ty });
+        }
+        let ty = Type::structure(name, fields);
+        let decl = ty.as_struct().expect("a struct type was just made");
+        let (layouts, size) = decl.layout();
+        let fields = dtypes
+            .into_iter()
+            .zip(&decl.fields)
+            .zip(layouts)
+            .map(|(((name, dtype), field), layout)| StructField {
+                name: PyString::intern(py, &name).unbind(),
+                ty: field.ty,
+                layout,
+                dtype,
+            })
+            .collect();
+        let handle = Py::new(py, NativeType::new(Pattern::Exact(ty)))?;
+        let instance_class = PyOnceLock::new();
+        let declared = Struct { ty, decl, cls: cls.clone().unbind(), fields, size, handle, instance_class };
+        let declared = Bound::new(py, declared)?;
+        register_struct(ty, declared.clone().into_any().unbind());
+        Ok(declared)
+    }
+
+    fn instance_class<'py>(slf: &Bound<'py, Struct>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let class = this.instance_class.get_or_try_init(py, || {
+            let attributes = PyDict::new(py);
+            attributes.set_item("__module__", this.cls.bind(py).getattr("__module__")?)?;
+            attributes.set_item("__slots__", PyTuple::empty(py))?;
+            attributes.set_item("_native_type_", this.handle.bind(py))?;
+            attributes.set_item("_cls", slf)?;
+            for (index, field) in this.fields.iter().enumerate() {
+                attributes.set_item(field.name.bind(py), Bound::new(py, FieldAccess { index })?)?;
+            }
+            let bases = (py.get_type::<StructInstance>(), this.cls.bind(py));
+            let class = py.get_type::<PyType>().call1((this.decl.name.as_str(), bases, attributes))?;
+            Ok::<_, PyErr>(class.unbind())
+        })?;
+        Ok(class.bind(py).clone())
+    }
+
+    /// An instance over bytes that exist.
+    pub fn instance_in<'py>(
+        slf: &Bound<'py, Struct>,
+        storage: Arc<Storage>,
+        offset: u32,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let class = Struct::instance_class(slf)?;
+        let made = MadeStruct { decl: slf.clone().unbind(), storage, offset };
+        class.call1((made,))
+    }
+
+    /// An instance with a copy of these bytes.
+    pub fn instance_from_bytes<'py>(slf: &Bound<'py, Struct>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+        let storage = Storage::new(slf.get().size);
+        storage.with_mut(slf.py(), 0, |to| to[..bytes.len()].copy_from_slice(bytes));
+        Struct::instance_in(slf, storage, 0)
+    }
+}
+
+#[pymethods]
+impl Struct {
+    /// A new instance; every field is zero.
+    fn __call__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Struct::instance_in(slf, Storage::new(slf.get().size), 0)
+    }
+
+    #[getter]
+    fn _native_type_(&self, py: Python<'_>) -> Py<NativeType> {
+        self.handle.clone_ref(py)
+    }
+
+    /// The Python class the struct was declared by.
+    #[getter]
+    fn cls(&self, py: Python<'_>) -> Py<PyType> {
+        self.cls.clone_ref(py)
+    }
+
+    /// The struct's name.
+    #[getter]
+    fn key(&self) -> &str {
+        &self.decl.name
+    }
+
+    #[getter]
+    fn __name__(&self) -> &str {
+        &self.decl.name
+    }
+
+    #[getter]
+    fn __qualname__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.cls.bind(py).getattr("__qualname__")
+    }
+
+    #[getter]
+    fn __module__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.cls.bind(py).getattr("__module__")
+    }
+
+    #[getter]
+    fn __doc__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.cls.bind(py).getattr("__doc__")
+    }
+
+    /// The fields by name, each with `label` and `type`.
+    #[getter]
+    fn vars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for field in &self.fields {
+            let var = StructVar { label: field.name.clone_ref(py), r#type: field.dtype.clone_ref(py) };
+            dict.set_item(field.name.bind(py), Bound::new(py, var)?)?;
+        }
+        Ok(dict)
+    }
+
+    /// What `numpy.dtype` takes to describe the struct's bytes: names, formats, offsets and size.
+    fn numpy_dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        numpy_dtype(py, self.decl)
+    }
+
+    fn __repr__(&self) -> String {
+        let fields: Vec<_> =
+            self.decl.fields.iter().map(|f| format!("{}: {}", f.name, f.ty.python_name())).collect();
+        format!("<struct {} ({})>", self.decl.name, fields.join(", "))
+    }
+}
+
+/// What `numpy.dtype` takes for a struct.
+pub fn numpy_dtype<'py>(py: Python<'py>, decl: &StructType) -> PyResult<Bound<'py, PyDict>> {
+    let (layouts, size) = decl.layout();
+    let (names, formats, offsets) = (PyList::empty(py), PyList::empty(py), PyList::empty(py));
+    for (field, layout) in decl.fields.iter().zip(layouts) {
+        names.append(&field.name)?;
+        offsets.append(layout.offset)?;
+        match field.ty {
+            Type::Struct(inner) => formats.append(numpy_dtype(py, inner)?)?,
+            Type::Array(_) => formats.append(array_format(py)?)?,
+            other => formats.append(interface::format(other))?,
+        }
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("names", names)?;
+    dict.set_item("formats", formats)?;
+    dict.set_item("offsets", offsets)?;
+    dict.set_item("itemsize", size)?;
+    Ok(dict)
+}
+
+fn array_format(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("names", ["data", "grad", "shape", "strides"])?;
+    dict.set_item("formats", ["<u8", "<u8", "4<i4", "4<i8"])?;
+    dict.set_item("offsets", [0, 8, 16, 32])?;
+    dict.set_item("itemsize", size_of::<ArrayDesc>())?;
+    Ok(dict)
+}
+
+/// The parts of an instance made by native code, on their way through its class's constructor.
+#[pyclass(frozen, module = "inkle._native")]
+struct MadeStruct {
+    decl: Py<Struct>,
+    storage: Arc<Storage>,
+    offset: u32,
+}
+
+/// An instance of a struct; the base of each struct's own instance class.
+#[pyclass(subclass, frozen, module = "inkle._native")]
+pub struct StructInstance {
+    decl: Py<Struct>,
+    storage: Arc<Storage>,
+    offset: u32,
+}
+
+impl StructInstance {
+    /// The struct type.
+    pub fn ty(&self) -> Type {
+        self.decl.get().ty
+    }
+
+    /// Copies the instance's bytes; descriptors of arrays are made afresh, so that a gradient added later counts.
+    pub fn copy_bytes(&self, py: Python<'_>, to: &mut [u8]) {
+        let size = self.decl.get().size;
+        self.storage
+            .with(py, self.offset, |bytes| to[..size as usize].copy_from_slice(&bytes[..size as usize]));
+        if !self.storage.has_objects() {
+            return;
+        }
+        for (offset, object) in self.storage.objects(py, self.offset, size) {
+            if let Ok(array) = object.bind(py).cast::<Array>() {
+                let desc = array.get().descriptor();
+                interface::write_desc(&desc, &mut to[offset as usize..]);
+            }
+        }
+    }
+
+    /// The arrays that the instance's fields hold.
+    pub fn arrays(&self, py: Python<'_>) -> Vec<Py<PyAny>> {
+        self.storage.objects(py, self.offset, self.decl.get().size).into_iter().map(|(_, o)| o).collect()
+    }
+
+    fn get_field<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
+        let field = &self.decl.get().fields[index];
+        let offset = self.offset + field.layout.offset;
+        match field.ty {
+            Type::Scalar(scalar) => {
+                number::to_python(py, self.storage.with(py, offset, |bytes| number::read(scalar, bytes)))
+            }
+            Type::Struct(_) => {
+                let decl = field.dtype.bind(py).cast::<Struct>()?;
+                Struct::instance_in(decl, self.storage.clone(), offset)
+            }
+            Type::Array(_) => Ok(self.storage.object(py, offset).unwrap_or_else(|| py.None().into_bound(py))),
+            other => make_in(field.dtype.bind(py), other, self.storage.clone(), offset),
+        }
+    }
+
+    fn set_field(&self, index: usize, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = value.py();
+        let field = &self.decl.get().fields[index];
+        let offset = self.offset + field.layout.offset;
+        let expected = |got: &str| {
+            let text = format!(
+                "field `{}` of struct `{}` has type {}, not {got}",
+                field.name.bind(py),
+                self.decl.get().decl.name,
+                field.ty.python_name()
+            );
+            argument_error(py, text)
+        };
+        match field.ty {
+            Type::Scalar(scalar) => {
+                let number = number::from_python(value, scalar).map_err(|_| expected(&class_name(value)))?;
+                self.storage.with_mut(py, offset, |bytes| number::write(scalar, number, bytes));
+            }
+            Type::Struct(_) => {
+                let Ok(instance) = value.cast::<StructInstance>() else {
+                    return Err(expected(&class_name(value)));
+                };
+                let instance = instance.get();
+                if instance.ty() != field.ty {
+                    return Err(expected(&instance.ty().python_name()));
+                }
+                let size = field.layout.size;
+                let mut bytes = vec![0; size as usize];
+                instance.copy_bytes(py, &mut bytes);
+                self.storage.with_mut(py, offset, |to| to[..bytes.len()].copy_from_slice(&bytes));
+                for (at, _) in self.storage.objects(py, offset, size) {
+                    self.storage.set_object(offset + at, None);
+                }
+                for (at, object) in instance.storage.objects(py, instance.offset, size) {
+                    self.storage.set_object(offset + at, Some(object));
+                }
+            }
+            Type::Array(ty) => {
+                if value.is_none() {
+                    self.storage.with_mut(py, offset, |bytes| bytes[..field.layout.size as usize].fill(0));
+                    self.storage.set_object(offset, None);
+                    return Ok(());
+                }
+                let Ok(array) = value.cast::<Array>() else { return Err(expected(&class_name(value))) };
+                let array = array.get();
+                if array.elem() != ty.elem || array.ndim() != ty.ndim {
+                    let got = Type::array(array.elem(), array.ndim()).python_name();
+                    return Err(expected(&got));
+                }
+                let desc = array.descriptor();
+                self.storage.with_mut(py, offset, |bytes| interface::write_desc(&desc, bytes));
+                self.storage.set_object(offset, Some(value.clone().unbind()));
+            }
+            other => {
+                if number::is_number(value) {
+                    return Err(expected(&format!(
+                        "a single {}; write the constructor out",
+                        class_name(value)
+                    )));
+                }
+                let components = components_from(value, other)?;
+                self.storage.with_mut(py, offset, |bytes| write_components(other, &components, bytes));
+            }
+        }
+        Ok(())
+    }
+
+    fn shown(&self, py: Python<'_>, indent: usize, repr: bool) -> PyResult<String> {
+        let decl = self.decl.get();
+        let pad = "\t".repeat(indent + 1);
+        let mut out = format!("{}(\n", decl.decl.name);
+        for (index, field) in decl.fields.iter().enumerate() {
+            let value = self.get_field(py, index)?;
+            let text = match value.cast::<StructInstance>() {
+                Ok(inner) => inner.get().shown(py, indent + 1, repr)?,
+                Err(_) if repr => value.repr()?.to_string(),
+                Err(_) => value.str()?.to_string(),
+            };
+            out += &format!("{pad}{}={text},\n", field.name.bind(py));
+        }
+        out += &"\t".repeat(indent);
+        out += ")";
+        Ok(out)
+    }
+}
+
+#[pymethods]
+impl StructInstance {
+    #[new]
+    fn new(made: &Bound<'_, PyAny>) -> PyResult<StructInstance> {
+        let made = made.cast::<MadeStruct>().map_err(|_| {
+            PyTypeError::new_err(
+                "instances of a struct are made by calling its declaration, without arguments",
+            )
+        })?;
+        let (py, made) = (made.py(), made.get());
+        Ok(StructInstance {
+            decl: made.decl.clone_ref(py),
+            storage: made.storage.clone(),
+            offset: made.offset,
+        })
+    }
+
+    fn __setattr__(&self, name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = name.py();
+        let fields = &self.decl.get().fields;
+        let by_identity = fields.iter().position(|f| f.name.bind(py).is(name));
+        let index = match by_identity {
+            Some(index) => Some(index),
+            None => {
+                let name = name.to_str()?;
+                self.decl.get().decl.field_index(name)
+            }
+        };
+        match index {
+            Some(index) => self.set_field(index, value),
+            None => {
+                let decl = self.decl.get().decl;
+                let names: Vec<_> = decl.fields.iter().map(|f| f.name.as_str()).collect();
+                let message = format!(
+                    "struct `{}` has no field `{}`; it has {}",
+                    decl.name,
+                    name.to_str()?,
+                    names.join(", ")
+                );
+                Err(field_error(py, message))
+            }
+        }
+    }
+
+    fn __str__(&self, py: Python<'_>) -> PyResult<String> {
+        self.shown(py, 0, false)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        self.shown(py, 0, true)
+    }
+
+    /// The values of the fields as numpy takes them for a record: numbers, lists and tuples.
+    fn numpy_value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let mut items = Vec::new();
+        for (index, field) in self.decl.get().fields.iter().enumerate() {
+            let value = self.get_field(py, index)?;
+            let item = match field.ty {
+                Type::Scalar(_) => value,
+                Type::Struct(_) => value.cast::<StructInstance>()?.get().numpy_value(py)?.into_any(),
+                Type::Array(_) => {
+                    let desc = value.cast::<Array>().map(|a| a.get().descriptor()).unwrap_or_default();
+                    (desc.data, desc.grad, desc.shape, desc.strides).into_pyobject(py)?.into_any()
+                }
+                _ => {
+                    let value = value.cast::<Value>()?;
+                    let plain = value.get().components(py).into_iter().map(|c| number::to_python(py, c));
+                    let flat = PyList::new(py, plain.collect::<PyResult<Vec<_>>>()?)?.into_any();
+                    match field.ty {
+                        Type::Mat { rows, cols, .. } => {
+                            let numpy = py.import("numpy")?;
+                            numpy.getattr("reshape")?.call1((flat, (rows, cols)))?.call_method0("tolist")?
+                        }
+                        _ => flat,
+                    }
+                }
+            };
+            items.push(item);
+        }
+        PyTuple::new(py, items)
+    }
+
+    fn __copy__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let copy = Struct::__call__(self.decl.bind(py))?;
+        let target = copy.cast::<StructInstance>()?.get();
+        let size = self.decl.get().size;
+        let mut bytes = vec![0; size as usize];
+        self.copy_bytes(py, &mut bytes);
+        target.storage.with_mut(py, 0, |to| to[..bytes.len()].copy_from_slice(&bytes));
+        for (at, object) in self.storage.objects(py, self.offset, size) {
+            target.storage.set_object(at, Some(object));
+        }
+        Ok(copy)
+    }
+
+    /// `_cls` as an instance sees it, so that the declaration can be reached from a value.
+    #[getter]
+    fn _struct_(&self, py: Python<'_>) -> Py<Struct> {
+        self.decl.clone_ref(py)
+    }
+}
+
+/// `AttributeError` for Python's sake, `RuntimeError` for programs written for the reference API.
+fn field_error(py: Python<'_>, message: String) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let class = CLASS.get_or_try_init(py, || {
+        let bases = (py.get_type::<PyAttributeError>(), py.get_type::<pyo3::exceptions::PyRuntimeError>());
+        let attributes = PyDict::new(py);
+        attributes.set_item("__module__", "inkle")?;
+        let class = py.get_type::<PyType>().call1(("FieldError", bases, attributes))?;
+        Ok::<_, PyErr>(class.cast_into::<PyType>()?.unbind())
+    });
+    match class {
+        Ok(class) => PyErr::from_type(class.bind(py).clone(), (message,)),
+        Err(error) => error,
+    }
+}
+
+/// The descriptor that reads one field of an instance.
+#[pyclass(frozen, module = "inkle._native")]
+struct FieldAccess {
+    index: usize,
+}
+
+#[pymethods]
+impl FieldAccess {
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        instance: &Bound<'py, PyAny>,
+        _owner: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match instance.cast::<StructInstance>() {
+            Ok(instance) => instance.get().get_field(slf.py(), slf.get().index),
+            Err(_) => Ok(slf.clone().into_any()),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+"""inkle: kernels written as Python functions, compiled in milliseconds for CPUs and NVIDIA GPUs.
+
+The API is that of NVIDIA Warp: ``import inkle as wp``. Types, built-ins and rarely used parts are made when they are
+first asked for, so importing the package costs little.
+"""
+
+from inkle import config
+from inkle._native import (
+    ArgumentError,
+    Builtin,
+    CompileError,
+    Device,
+    Event,
+    Function,
+    Kernel,
+    Launch,
+    Module,
+    OutOfMemoryError,
+    RangeError,
+    Stream,
+    array,
+    builtin,
+    builtin_names,
+    clear_kernel_cache,
+    clone,
+    constant,
+    copy,
+    dtype_from_numpy,
+    dtype_to_numpy,
+    empty,
+    empty_like,
+    force_load,
+    from_dlpack,
+    from_numpy,
+    from_ptr,
+    full,
+    full_like,
+    func,
+    get_cuda_device,
+    get_cuda_device_count,
+    get_cuda_devices,
+    get_cuda_driver_version,
+    get_device,
+    get_devices,
+    get_event_elapsed_time,
+    get_mempool_release_threshold,
+    get_mempool_used_mem_current,
+    get_mempool_used_mem_high,
+    get_module,
+    get_module_options,
+    get_preferred_device,
+    get_stream,
+    is_cpu_available,
+    is_cuda_available,
+    is_device_available,
+    is_mempool_enabled,
+    is_mempool_supported,
+    is_peer_access_supported,
+    kernel,
+    launch,
+    load_module,
+    named_type,
+    ones,
+    ones_like,
+    record_event,
+    set_device,
+    set_mempool_enabled,
+    set_mempool_release_threshold,
+    set_module_options,
+    set_stream,
+    struct,
+    synchronize,
+    synchronize_device,
+    synchronize_event,
+    synchronize_stream,
+    to_dlpack,
+    version,
+    wait_event,
+    wait_stream,
+    zeros,
+    zeros_like,
+)
+from inkle._arrays import array1d, array2d, array3d, array4d, indexedarray
+from inkle._scopes import ScopedDevice, ScopedMempool, ScopedStream, ScopedTimer
+
+__version__ = version
+
+# The values double precision has room for; kernels round them to the type they need.
+e = E = 2.718281828459045
+log2e = LOG2E = 1.4426950408889634
+log10e = LOG10E = 0.4342944819032518
+ln2 = LN2 = 0.6931471805599453
+ln10 = LN10 = 2.302585092994046
+phi = PHI = 1.618033988749895
+pi = PI = 3.141592653589793
+half_pi = HALF_PI = 1.5707963267948966
+tau = TAU = 6.283185307179586
+inf = INF = float("inf")
+nan = NAN = float("nan")
+
+LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERROR = 10, 20, 30, 40
+TIMING_KERNEL, TIMING_KERNEL_BUILTIN, TIMING_MEMCPY, TIMING_MEMSET, TIMING_GRAPH = 1, 2, 4, 8, 16
+TIMING_ALL = 0xFFFFFFFF
+
+_LAZY_MODULES = ("types", "utils")
+
+_TORCH = (
+    "device_from_torch",
+    "device_to_torch",
+    "dtype_from_torch",
+    "dtype_to_torch",
+    "from_torch",
+    "stream_from_torch",
+    "stream_to_torch",
+    "to_torch",
+)
+
+# What the reference API has and inkle does not have yet, so that a missing feature is not taken for a typing mistake.
+_PLANNED = frozenset(
+    """
+    Allocator Bvh BvhQuery BvhQueryTiled CaptureMode CudaManagedAllocator DeterministicMode GLTextureResource Graph HashGrid
+    HashGridQuery JaxCallableGraphMode JaxModulePreloadMode Logger MarchingCubes MemoryKind Mesh MeshQuery MeshQueryAABB
+    MeshQueryAABBTiled MeshQueryPoint MeshQueryRay ModuleBuildOptions RegisteredGLBuffer ScopedAllocator ScopedCapture
+    ScopedCudaProfiler ScopedLogLevel ScopedLogger ScopedMemoryTracker ScopedMempoolAccess ScopedPeerAccess Tape Texture
+    Texture1D Texture2D Texture3D TextureAddressMode TextureFilterMode TextureResourceFlags TimingResult Volume
+    address_of autograd build_experimental can_access capture_begin capture_debug_dot_print capture_end capture_if
+    capture_launch capture_load capture_load_from_bytes capture_save capture_while clear_jax_callable_graph_cache
+    clear_lto_cache compile_aot_module cuda_profiler_start cuda_profiler_stop device_from_jax device_from_paddle
+    device_to_jax device_to_paddle dtype_from_jax dtype_from_paddle dtype_to_jax dtype_to_paddle event_from_ipc_handle
+    fabricarray fabricarrayarray fem fixedarray from_ipc_handle from_jax from_paddle func_grad func_native func_replay
+    geometry get_cpu_kernel_cache_key get_cuda_kernel_properties get_cuda_max_cluster_dim get_cuda_supported_archs
+    get_cuda_toolkit_version get_device_allocator get_logger get_suggested_block_size grad indexedfabricarray
+    indexedfabricarrayarray is_conditional_graph_supported is_cubql_available is_mempool_access_enabled
+    is_mempool_access_supported is_peer_access_enabled jax_callable jax_kernel launch_tiled load_aot_module map
+    map_cuda_device optim overload print_diagnostics print_memory_report render set_cuda_allocator
+    set_device_allocator set_logger set_mempool_access_enabled set_peer_access_enabled sparse stream_from_paddle tile
+    tile_stack timing_begin timing_end timing_print to_jax to_paddle unmap_cuda_device
+    """.split()
+)
+
+
+def init():
+    """Nothing to do: inkle starts when it is first used."""
+
+
+def static(expr):
+    """In a kernel: the value of a Python expression, worked out when the kernel is compiled. Here: the value."""
+    return expr
+
+
+def _generic_scalars():
+    from typing import TypeVar
+
+    floats = [named_type(n) for n in ("float16", "bfloat16", "float32", "float64")]
+    ints = [named_type(n) for n in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")]
+    return {"Float": TypeVar("Float", *floats), "Int": TypeVar("Int", *ints), "Scalar": TypeVar("Scalar", *floats, *ints)}
+
+
+def _find(name):
+    found = named_type(name)
+    if found is None:
+        found = builtin(name)
+    if found is None and name in ("Float", "Int", "Scalar"):
+        found = _generic_scalars()[name]
+    if found is None and name == "DeviceLike":
+        from typing import Union
+
+        found = Union[Device, str, None]  # noqa: UP007 - a plain `|` with a string does not evaluate
+    if found is None and name in _TORCH:
+        from inkle import _torch
+
+        found = getattr(_torch, name)
+    if found is None and name in _LAZY_MODULES:
+        from importlib import import_module
+
+        found = import_module(f"inkle.{name}")
+    if found is None and name.startswith("indexedarray") and name[12:] in ("1d", "2d", "3d", "4d"):
+        from inkle import _arrays
+
+        found = getattr(_arrays, name)
+    return found
+
+
+def __getattr__(name):
+    found = None if name.startswith("__") else _find(name)
+    if found is None:
+        planned = "; the reference API has it, but it is not available in inkle yet" if name in _PLANNED else ""
+        raise AttributeError(f"module 'inkle' has no attribute '{name}'{planned}")
+    globals()[name] = found
+    return found
+
+
+def __dir__():
+    return sorted({*globals(), *builtin_names(), *_LAZY_MODULES, *_TORCH})

@@ -1,0 +1,125 @@
+"""Settings of the whole process. Assign before the first launch: ``inkle.config.mode = "debug"``.
+
+Kernels read the settings when they are compiled; a module's own options (``set_module_options``) win over these.
+"""
+
+from enum import IntEnum
+
+
+class LaunchArrayAccessMode(IntEnum):
+    """How launches treat arrays of other libraries and devices."""
+
+    RELAXED = 0
+    CHECKED = 1
+    STRICT = 2
+
+
+class DeterministicMode(IntEnum):
+    """How far results are the same from run to run."""
+
+    NOT_GUARANTEED = 0
+    RUN_TO_RUN = 1
+    GPU_TO_GPU = 2
+
+
+version: str = "1.19.0"
+"""The version of the API that inkle implements."""
+
+verify_fp: bool = False
+"""Check after each launch that outputs are finite."""
+
+verify_cuda: bool = False
+"""Check for errors of the GPU after each launch; slow."""
+
+verify_autograd_array_access: bool = False
+"""Report arrays that are overwritten between forward and backward pass."""
+
+print_launches: bool = False
+"""Print each launch."""
+
+mode: str = "release"
+"""``"release"``, or ``"debug"`` for checks of array bounds."""
+
+optimization_level: int | None = None
+"""0 to 3; ``None`` chooses by device."""
+
+verbose_warnings: bool = False
+"""Show where a warning comes from."""
+
+log_level: int = 20
+"""The least level of messages that are shown: 10 debug, 20 info, 30 warning, 40 error."""
+
+cache_kernels: bool = True
+"""Keep compiled kernels on disk."""
+
+kernel_cache_dir: str | None = None
+"""Where compiled kernels are kept; ``None`` for the user's cache directory."""
+
+cuda_output: str | None = None
+"""``"ptx"`` or ``"cubin"``; ``None`` chooses by device."""
+
+ptx_target_arch: int | None = None
+"""The compute capability PTX is made for; ``None`` for the device's."""
+
+cuda_arch_suffix: str | None = None
+"""A suffix of the GPU architecture, ``"a"`` or ``"f"``."""
+
+lineinfo: bool = False
+"""Put line numbers into GPU code, for profilers."""
+
+line_directives: bool = True
+"""Keep the places in the source with generated code."""
+
+compile_time_trace: bool = False
+"""Write how long each step of compilation took."""
+
+track_memory: bool = False
+"""Keep a record of allocations."""
+
+max_unroll: int = 16
+"""Loops with at most this many iterations known at compile time are unrolled."""
+
+enable_backward: bool = True
+"""Kernels can be differentiated."""
+
+enable_graph_capture_module_load_by_default: bool = True
+"""Load kernels before a graph is captured."""
+
+enable_mempools_at_init: bool = True
+"""Use the stream-ordered memory pools of GPUs."""
+
+enable_vector_component_overwrites: bool = False
+"""Gradients through components that are assigned more than once."""
+
+enable_cpu_blocks: bool = False
+"""Blocks of more than one thread on the CPU."""
+
+enable_tiles_in_stack_memory: bool | None = True
+"""Keep tiles of CPU kernels on the stack."""
+
+enable_mathdx_gemm: bool = True
+enable_mathdx_solver: bool = True
+enable_mathdx_fft: bool = True
+
+deterministic: DeterministicMode = DeterministicMode.NOT_GUARANTEED
+"""How far results are the same from run to run."""
+
+deterministic_debug: bool = False
+deterministic_max_records: int = 0
+
+default_grid_stride: bool = True
+"""GPU threads loop when a launch has more threads than the grid can hold."""
+
+launch_array_access_mode: LaunchArrayAccessMode = LaunchArrayAccessMode.RELAXED
+"""How launches treat arrays of other libraries and devices."""
+
+legacy_scalar_return_types: bool = False
+"""Built-ins called from Python return plain numbers for all scalar types."""
+
+load_module_max_workers: int | None = 0
+"""How many kernels ``load_module`` compiles at once; 0 for one per core."""
+
+cpu_compiler_flags: str | None = None
+use_precompiled_headers: bool = True
+legacy_cpu_linker: bool = False
+llvm_cuda: bool = False
