@@ -8,8 +8,8 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use common::{cpu_ms, f32s, module, Arg, Code};
-use inkle_codegen::{compile, CpuTarget, CudaOutput, CudaTarget, Lanes, Options, Target};
+use common::{Arg, Code, cpu_ms, f32s, module};
+use inkle_codegen::{CpuTarget, CudaOutput, CudaTarget, Lanes, Options, Target, compile};
 
 macro_rules! kernel {
     ($name:literal) => {
@@ -38,8 +38,12 @@ fn median(mut times: Vec<f64>) -> f64 {
 }
 
 fn main() {
-    let kernels =
-        [("saxpy", kernel!("saxpy")), ("nbody", kernel!("nbody")), ("map", MAP), ("collatz", kernel!("collatz"))];
+    let kernels = [
+        ("saxpy", kernel!("saxpy")),
+        ("nbody", kernel!("nbody")),
+        ("map", MAP),
+        ("collatz", kernel!("collatz")),
+    ];
     let targets = [
         ("cpu", Target::Cpu(CpuTarget::host())),
         ("ptx", Target::Cuda(CudaTarget { arch: 90, output: CudaOutput::Ptx })),

@@ -2,14 +2,16 @@
 
 use inkle_ir::{Block, Function, Module, Value};
 use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module as LlvmModule;
 use inkwell::targets::FileType;
 
 use crate::error::CodegenError;
 use crate::lower::entry::ENTRY;
-use crate::lower::{expanded_size, Lower, Machine};
+use crate::lower::{Lower, Machine, expanded_size};
 use crate::machine;
 use crate::options::{Options, ScalarReason};
-use crate::plan::{plan, Plan};
+use crate::plan::{Plan, plan};
 use crate::target::{CudaOutput, Target};
 use crate::value::part_count;
 
@@ -98,7 +100,12 @@ pub fn compile(module: &Module, target: &Target, options: &Options) -> Result<Ar
 ///
 /// # Errors
 /// As [`compile`].
-pub fn emit_text(module: &Module, target: &Target, options: &Options, emit: Emit) -> Result<String, CodegenError> {
+pub fn emit_text(
+    module: &Module,
+    target: &Target,
+    options: &Options,
+    emit: Emit,
+) -> Result<String, CodegenError> {
     let want = match emit {
         Emit::Llvm => Want::Llvm { optimized: false },
         Emit::LlvmOptimized => Want::Llvm { optimized: true },
@@ -152,6 +159,11 @@ fn generate(
     if matches!(target, Target::Cuda(_)) {
         crate::nvidia::libdevice::link(&context, &llvm, options)?;
     }
+    let llvm = if options.lineinfo && matches!(target, Target::Cuda(_)) {
+        line_directives_only(&context, llvm)?
+    } else {
+        llvm
+    };
     machine::optimize(&llvm, &llvm_machine, options.optimization_level, plan.lanes > 1)?;
     match want {
         Want::Llvm { .. } => Ok((llvm.print_to_string().to_bytes().to_vec(), plan)),
@@ -172,6 +184,22 @@ fn check_sizes(module: &Module) -> Result<(), CodegenError> {
         }
     }
     Ok(())
+}
+
+/// Makes PTX carry line directives without debug sections, which would make the driver compile for debugging.
+/// LLVM has that kind of debug information but its C interface does not, so it is set in the text form.
+fn line_directives_only<'c>(
+    context: &'c Context,
+    module: LlvmModule<'c>,
+) -> Result<LlvmModule<'c>, CodegenError> {
+    let text = module.print_to_string().to_string_lossy().into_owned();
+    let text = text.replace("emissionKind: LineTablesOnly", "emissionKind: DebugDirectivesOnly");
+    let mut bytes = text.into_bytes();
+    bytes.push(0);
+    let buffer = MemoryBuffer::create_from_memory_range_copy(&bytes, "inkle");
+    context
+        .create_module_from_ir(buffer)
+        .map_err(|e| CodegenError::Broken { stage: "adding source lines", message: e.to_string() })
 }
 
 /// Calls must go to earlier functions, or expanding them would not end.
@@ -195,7 +223,7 @@ fn with_stack<T: Send>(
     module: &Module,
     work: impl FnOnce() -> Result<T, CodegenError> + Send,
 ) -> Result<T, CodegenError> {
-    let depth: usize = module.functions.iter().map(|f| nesting(f)).fold(0, usize::saturating_add);
+    let depth: usize = module.functions.iter().map(nesting).fold(0, usize::saturating_add);
     if depth <= DEEP {
         return work();
     }

@@ -11,7 +11,10 @@ use std::ffi::{CStr, CString};
 use inkwell::builder::Builder;
 use inkwell::context::{AsContextRef, Context};
 use inkwell::llvm_sys::core as c;
-use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMTypeRef, LLVMValueRef};
+use inkwell::llvm_sys::debuginfo::{
+    LLVMDIBuilderCreateDebugLocation, LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode,
+};
+use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMMetadataRef, LLVMTypeRef, LLVMValueRef};
 use inkwell::llvm_sys::{
     LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMRealPredicate,
     LLVMTypeKind, LLVMUnnamedAddr,
@@ -75,7 +78,12 @@ macro_rules! float_builders {
 
 impl<'c> Emitter<'c> {
     pub fn new(context: &'c Context, name: &str) -> Emitter<'c> {
-        Emitter { context, module: context.create_module(name), builder: context.create_builder(), fast_math: 0 }
+        Emitter {
+            context,
+            module: context.create_module(name),
+            builder: context.create_builder(),
+            fast_math: 0,
+        }
     }
 
     fn b(&self) -> inkwell::llvm_sys::prelude::LLVMBuilderRef {
@@ -162,11 +170,6 @@ impl<'c> Emitter<'c> {
         self.is_vector(v).then(|| llvm!(c::LLVMGetVectorSize(c::LLVMTypeOf(v))))
     }
 
-    /// The width of an integer type or of a vector's integer element, bits.
-    pub fn int_bits(&self, v: V) -> u32 {
-        llvm!(c::LLVMGetIntTypeWidth(self.scalar_type(self.type_of(v))))
-    }
-
     // Constants.
 
     /// An integer constant, splat when `ty` is a vector.
@@ -246,7 +249,11 @@ impl<'c> Emitter<'c> {
     pub fn declare(&self, name: &str, ty: Ty) -> V {
         let name = c_string(name);
         let found = llvm!(c::LLVMGetNamedFunction(self.module.as_mut_ptr(), name.as_ptr()));
-        if found.is_null() { llvm!(c::LLVMAddFunction(self.module.as_mut_ptr(), name.as_ptr(), ty)) } else { found }
+        if found.is_null() {
+            llvm!(c::LLVMAddFunction(self.module.as_mut_ptr(), name.as_ptr(), ty))
+        } else {
+            found
+        }
     }
 
     /// Adds a function that only this module sees.
@@ -324,10 +331,51 @@ impl<'c> Emitter<'c> {
         llvm!(c::LLVMPositionBuilderAtEnd(self.b(), block));
     }
 
+    /// The source line of the instructions made from now on.
+    pub fn set_place(&self, place: Option<crate::lines::Place>) {
+        let location = place.map_or(std::ptr::null_mut(), |p| {
+            llvm!(LLVMDIBuilderCreateDebugLocation(
+                self.cx(),
+                p.line,
+                p.column,
+                p.scope,
+                std::ptr::null_mut()
+            ))
+        });
+        llvm!(c::LLVMSetCurrentDebugLocation2(self.b(), location));
+    }
+
+    /// The current source line, to return to.
+    pub fn place(&self) -> LLVMMetadataRef {
+        llvm!(c::LLVMGetCurrentDebugLocation2(self.b()))
+    }
+
+    pub fn restore_place(&self, place: LLVMMetadataRef) {
+        llvm!(c::LLVMSetCurrentDebugLocation2(self.b(), place));
+    }
+
+    /// Asks for a loop to be unrolled; `branch` is its back edge.
+    pub fn set_unroll(&self, branch: V, count: u32) {
+        let name = "llvm.loop.unroll.count";
+        let mut hint = [
+            llvm!(c::LLVMMDStringInContext2(self.cx(), name.as_ptr().cast(), name.len())),
+            llvm!(c::LLVMValueAsMetadata(self.i32(count as i32))),
+        ];
+        let hint = llvm!(c::LLVMMDNodeInContext2(self.cx(), hint.as_mut_ptr(), hint.len()));
+        // A loop's node names itself first, which keeps it from being merged with others.
+        let own = llvm!(LLVMTemporaryMDNode(self.cx(), std::ptr::null_mut(), 0));
+        let mut parts = [own, hint];
+        let node = llvm!(c::LLVMMDNodeInContext2(self.cx(), parts.as_mut_ptr(), parts.len()));
+        llvm!(LLVMMetadataReplaceAllUsesWith(own, node));
+        let name = "llvm.loop";
+        let kind = llvm!(c::LLVMGetMDKindIDInContext(self.cx(), name.as_ptr().cast(), name.len() as u32));
+        llvm!(c::LLVMSetMetadata(branch, kind, c::LLVMMetadataAsValue(self.cx(), node)));
+    }
+
     // Control flow.
 
-    pub fn br(&self, to: Bb) {
-        llvm!(c::LLVMBuildBr(self.b(), to));
+    pub fn br(&self, to: Bb) -> V {
+        llvm!(c::LLVMBuildBr(self.b(), to))
     }
 
     pub fn cond_br(&self, cond: V, then: Bb, otherwise: Bb) -> V {
@@ -354,9 +402,11 @@ impl<'c> Emitter<'c> {
     /// An empty phi at the start of a block that already has instructions.
     pub fn phi_at_start(&self, block: Bb, ty: Ty) -> V {
         let here = self.current_block();
+        let place = self.place();
         llvm!(c::LLVMPositionBuilderBefore(self.b(), c::LLVMGetFirstInstruction(block)));
         let phi = self.phi(ty);
         self.at_end(here);
+        self.restore_place(place);
         phi
     }
 
@@ -393,7 +443,10 @@ impl<'c> Emitter<'c> {
     }
 
     fn flagged(&self, v: V) -> V {
-        if self.fast_math != 0 && !llvm!(c::LLVMIsAInstruction(v)).is_null() && llvm!(c::LLVMCanValueUseFastMathFlags(v)) != 0 {
+        if self.fast_math != 0
+            && !llvm!(c::LLVMIsAInstruction(v)).is_null()
+            && llvm!(c::LLVMCanValueUseFastMathFlags(v)) != 0
+        {
             llvm!(c::LLVMSetFastMathFlags(v, self.fast_math));
         }
         v
@@ -424,7 +477,11 @@ impl<'c> Emitter<'c> {
     }
 
     fn cast(&self, opcode: LLVMOpcode, v: V, to: Ty) -> V {
-        if self.type_of(v) == to { v } else { llvm!(c::LLVMBuildCast(self.b(), opcode, v, to, NO_NAME.as_ptr())) }
+        if self.type_of(v) == to {
+            v
+        } else {
+            llvm!(c::LLVMBuildCast(self.b(), opcode, v, to, NO_NAME.as_ptr()))
+        }
     }
 
     pub fn trunc(&self, v: V, to: Ty) -> V {
@@ -447,14 +504,6 @@ impl<'c> Emitter<'c> {
         self.cast(LLVMOpcode::LLVMPtrToInt, v, to)
     }
 
-    pub fn int_to_ptr(&self, v: V, to: Ty) -> V {
-        self.cast(LLVMOpcode::LLVMIntToPtr, v, to)
-    }
-
-    pub fn addrspace_cast(&self, v: V, to: Ty) -> V {
-        self.cast(LLVMOpcode::LLVMAddrSpaceCast, v, to)
-    }
-
     pub fn si_to_fp(&self, v: V, to: Ty) -> V {
         self.cast(LLVMOpcode::LLVMSIToFP, v, to)
     }
@@ -465,10 +514,6 @@ impl<'c> Emitter<'c> {
 
     pub fn fp_to_si(&self, v: V, to: Ty) -> V {
         self.cast(LLVMOpcode::LLVMFPToSI, v, to)
-    }
-
-    pub fn fp_to_ui(&self, v: V, to: Ty) -> V {
-        self.cast(LLVMOpcode::LLVMFPToUI, v, to)
     }
 
     pub fn fp_trunc(&self, v: V, to: Ty) -> V {
@@ -518,7 +563,7 @@ impl<'c> Emitter<'c> {
 
     /// A stack slot in the entry block, so that loops do not grow the stack.
     pub fn alloca(&self, ty: Ty) -> V {
-        let here = self.current_block();
+        let (here, place) = (self.current_block(), self.place());
         let entry = llvm!(c::LLVMGetEntryBasicBlock(self.current_function()));
         let first = llvm!(c::LLVMGetFirstInstruction(entry));
         if first.is_null() {
@@ -528,6 +573,7 @@ impl<'c> Emitter<'c> {
         }
         let slot = llvm!(c::LLVMBuildAlloca(self.b(), ty, NO_NAME.as_ptr()));
         self.at_end(here);
+        self.restore_place(place);
         slot
     }
 
@@ -594,7 +640,8 @@ impl<'c> Emitter<'c> {
     pub fn cmpxchg(&self, ptr: V, compare: V, new: V, scope: Option<&str>, align: u32) -> V {
         let order = LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic;
         let scope = self.sync_scope(scope);
-        let pair = llvm!(c::LLVMBuildAtomicCmpXchgSyncScope(self.b(), ptr, compare, new, order, order, scope));
+        let pair =
+            llvm!(c::LLVMBuildAtomicCmpXchgSyncScope(self.b(), ptr, compare, new, order, order, scope));
         llvm!(c::LLVMSetAlignment(pair, align));
         pair
     }

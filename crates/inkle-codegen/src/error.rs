@@ -59,10 +59,15 @@ impl fmt::Display for CodegenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CodegenError::NoKernel => f.write_str("the module has no kernel"),
-            CodegenError::Target { target, message } => write!(f, "cannot generate code for {target}: {message}"),
+            CodegenError::Target { target, message } => {
+                write!(f, "cannot generate code for {target}: {message}")
+            }
             CodegenError::Unsupported { what, .. } => write!(f, "the target does not support {what}"),
             CodegenError::MissingLibrary { library, searched } => {
-                write!(f, "{library} was not found; install it with `pip install inkle[cuda]` or a CUDA toolkit")?;
+                write!(
+                    f,
+                    "{library} was not found; install it with `pip install inkle[cuda]` or a CUDA toolkit"
+                )?;
                 for (i, path) in searched.iter().enumerate() {
                     write!(f, "{}{}", if i == 0 { " (looked in: " } else { ", " }, path.display())?;
                 }

@@ -16,6 +16,7 @@
 mod compile;
 mod emitter;
 mod error;
+mod lines;
 mod lower;
 mod machine;
 mod math;
@@ -26,9 +27,9 @@ mod target;
 mod uniformity;
 mod value;
 
-pub use compile::{compile, compiler_version, emit_text, Artifact, ArtifactKind, Emit};
+pub use compile::{Artifact, ArtifactKind, Emit, compile, compiler_version, emit_text};
 pub use error::CodegenError;
-pub use math::{runtime_symbols, RuntimeSymbol, Signature};
+pub use math::{RuntimeSymbol, Signature, runtime_symbols};
 pub use nvidia::set_package_folders;
 pub use options::{Lanes, Options, ScalarReason};
 pub use target::{CpuTarget, CudaOutput, CudaTarget, Target};

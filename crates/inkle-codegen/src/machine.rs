@@ -8,15 +8,15 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Once;
 
+use inkwell::OptimizationLevel;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{
     CodeModel, FileType, InitializationConfig, RelocMode, Target as LlvmTarget, TargetMachine, TargetTriple,
 };
-use inkwell::OptimizationLevel;
 
 use crate::error::CodegenError;
-use crate::target::{Target, NVPTX};
+use crate::target::{NVPTX, Target};
 
 fn initialize() {
     static ONCE: Once = Once::new();
@@ -77,7 +77,11 @@ pub(crate) fn optimize(
 }
 
 /// Emits machine code or assembly.
-pub(crate) fn emit(module: &Module<'_>, machine: &TargetMachine, kind: FileType) -> Result<Vec<u8>, CodegenError> {
+pub(crate) fn emit(
+    module: &Module<'_>,
+    machine: &TargetMachine,
+    kind: FileType,
+) -> Result<Vec<u8>, CodegenError> {
     let buffer = machine
         .write_to_memory_buffer(module, kind)
         .map_err(|e| CodegenError::Broken { stage: "emitting code", message: e.to_string() })?;

@@ -40,7 +40,10 @@ pub(crate) fn plan(module: &Module, size: usize, cpu: &CpuTarget, options: &Opti
     }
     if auto && size > AUTO_LIMIT {
         let span = module.kernel().map_or(Span::NONE, |k| k.span);
-        return scalar(Some(ScalarReason { span, message: "the kernel is too large to compile quickly with lanes".into() }));
+        return scalar(Some(ScalarReason {
+            span,
+            message: "the kernel is too large to compile quickly with lanes".into(),
+        }));
     }
     let tail = match (cpu.has_masked_memory(), size > COPY_LIMIT) {
         (true, true) => Tail::Shared,
@@ -80,7 +83,10 @@ fn obstacle(module: &Module, options: &Options) -> Option<ScalarReason> {
     let mut uses_lane = false;
     for_each_op(module, |data| uses_lane |= data.kind == OpKind::Tid(lane));
     if !uses_lane {
-        return Some(ScalarReason { span: kernel_span, message: "the kernel does not ask for its thread index".into() });
+        return Some(ScalarReason {
+            span: kernel_span,
+            message: "the kernel does not ask for its thread index".into(),
+        });
     }
     for function in &module.functions {
         for block in 0..function.block_count() {
@@ -89,7 +95,8 @@ fn obstacle(module: &Module, options: &Options) -> Option<ScalarReason> {
                 if data.kind == OpKind::While
                     && let Some(span) = waits(module, function, &data.blocks)
                 {
-                    let message = "a loop that swaps values with other threads may wait for a thread of its own vector";
+                    let message =
+                        "a loop that swaps values with other threads may wait for a thread of its own vector";
                     return Some(ScalarReason { span, message: message.into() });
                 }
                 if data.results.iter().any(|&r| holds_too_much(function.ty(r))) {

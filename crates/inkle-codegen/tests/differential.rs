@@ -5,21 +5,31 @@
 
 mod common;
 
-use common::{as_f32s, exact, f32s, i32s, module, runnable_targets, Arg, Code, Numbers};
+use common::{Arg, Code, Numbers, as_f32s, exact, f32s, i32s, module, runnable_targets};
 use inkle_codegen::{CpuTarget, Options};
 
 const WAYS: [(u8, u32); 7] = [(2, 1), (0, 4), (2, 2), (2, 4), (2, 8), (2, 16), (2, 32)];
 
 /// Compiles and runs in every way, on launches with and without a tail and in several ranges.
 fn same_everywhere(text: &str, launches: &[(Vec<Arg>, Vec<i32>)], contiguous: u64) -> Vec<Vec<Arg>> {
+    same(text, launches, contiguous, &runnable_targets(), &WAYS)
+}
+
+fn same(
+    text: &str,
+    launches: &[(Vec<Arg>, Vec<i32>)],
+    contiguous: u64,
+    targets: &[CpuTarget],
+    ways: &[(u8, u32)],
+) -> Vec<Vec<Arg>> {
     let module = module(text);
     let reference = Code::new(&module, &CpuTarget::host(), &exact(0, 1));
     let want: Vec<Vec<Arg>> = launches.iter().map(|(args, dims)| reference.run(args, dims, &[])).collect();
-    for target in runnable_targets() {
-        for (level, lanes) in WAYS {
+    for target in targets {
+        for &(level, lanes) in ways {
             for contiguous in [0, contiguous] {
                 let options = Options { contiguous, ..exact(level, lanes) };
-                let code = Code::new(&module, &target, &options);
+                let code = Code::new(&module, target, &options);
                 for ((args, dims), want) in launches.iter().zip(&want) {
                     let size: u64 = dims.iter().map(|&d| d as u64).product();
                     for cuts in [vec![], vec![size / 3, size / 2 + 1]] {
@@ -92,37 +102,34 @@ fn strides_that_are_not_the_element_size() {
         }
         Arg::Array { data, shape: vec![n as i32], strides: vec![step as i64 * 4] }
     };
-    let launches = launches(|n, r| {
-        vec![spread(units(n, r), 3), spread(units(n, r), 1), Arg::Bytes(f32s([1.5]))]
-    });
+    let launches =
+        launches(|n, r| vec![spread(units(n, r), 3), spread(units(n, r), 1), Arg::Bytes(f32s([1.5]))]);
     same_everywhere(kernel!("saxpy"), &launches, 2);
 }
 
 #[test]
 fn divergent_if() {
-    let launches =
-        launches(|n, r| vec![Arg::f32(units(n, r)), Arg::f32(units(n, r)), Arg::Bytes(i32s([n]))]);
+    let launches = launches(|n, r| vec![Arg::f32(units(n, r)), Arg::f32(units(n, r)), Arg::Bytes(i32s([n]))]);
     same_everywhere(kernel!("divergent_if"), &launches, 3);
 }
 
 #[test]
 fn trip_counts() {
-    let launches =
-        launches(|n, r| vec![Arg::i32(ints(n, r)), Arg::i32(ints(n, r)), Arg::Bytes(i32s([n]))]);
+    let launches = launches(|n, r| vec![Arg::i32(ints(n, r)), Arg::i32(ints(n, r)), Arg::Bytes(i32s([n]))]);
     same_everywhere(kernel!("trip_counts"), &launches, 3);
 }
 
 #[test]
 fn early_exit() {
-    let launches =
-        launches(|n, r| vec![Arg::i32(ints(n, r)), Arg::i32(ints(n, r)), Arg::Bytes(i32s([n]))]);
+    let launches = launches(|n, r| vec![Arg::i32(ints(n, r)), Arg::i32(ints(n, r)), Arg::Bytes(i32s([n]))]);
     same_everywhere(kernel!("collatz"), &launches, 3);
 }
 
 #[test]
 fn gather_scatter() {
     let launches = launches(|n, r| {
-        let halves: Vec<u8> = (0..n).flat_map(|_| (0x3c00 + (r.next() as u16 & 0x3ff)).to_ne_bytes()).collect();
+        let halves: Vec<u8> =
+            (0..n).flat_map(|_| (0x3c00 + (r.next() as u16 & 0x3ff)).to_ne_bytes()).collect();
         vec![
             Arg::i32(permutation(n, r)),
             Arg::array(f32s(units(3 * n, r)), 12, &[n]),
@@ -154,8 +161,7 @@ fn atomics() {
 
 #[test]
 fn old_values() {
-    let launches =
-        launches(|n, r| vec![Arg::i32(ints(n, r)), Arg::i32(ints(n, r)), Arg::f32(units(n, r))]);
+    let launches = launches(|n, r| vec![Arg::i32(ints(n, r)), Arg::i32(ints(n, r)), Arg::f32(units(n, r))]);
     same_everywhere(kernel!("old_values"), &launches, 7);
 }
 
@@ -180,12 +186,7 @@ fn structs() {
                 inner
             })
             .collect();
-        vec![
-            Arg::array(inners, 24, &[n]),
-            Arg::Bytes(outer),
-            Arg::i32(ints(n, r)),
-            Arg::f32(units(n, r)),
-        ]
+        vec![Arg::array(inners, 24, &[n]), Arg::Bytes(outer), Arg::i32(ints(n, r)), Arg::f32(units(n, r))]
     });
     same_everywhere(kernel!("structs"), &launches, 0xd);
 }
@@ -195,7 +196,8 @@ fn integer_division() {
     let launches = launches(|n, r| {
         let mut a = ints(n, r);
         let mut b: Vec<i32> = (0..n).map(|_| (r.next() as i32) >> r.below(31)).collect();
-        for (i, (x, y)) in [(i32::MIN, -1), (5, 0), (i32::MIN, 1), (i32::MAX, -1), (-7, 2), (7, -2)].iter().enumerate()
+        for (i, (x, y)) in
+            [(i32::MIN, -1), (5, 0), (i32::MIN, 1), (i32::MAX, -1), (-7, 2), (7, -2)].iter().enumerate()
         {
             if i < a.len() {
                 (a[i], b[i]) = (*x, *y);
@@ -224,10 +226,39 @@ fn integer_division() {
 #[test]
 fn conversions() {
     let special = [
-        0.0, -0.0, 1.0, -1.0, 0.5, 65504.0, 65519.99, 65520.0, 1e300, -1e300, f64::INFINITY, f64::NEG_INFINITY,
-        f64::NAN, 5.96e-8, 2.98e-8, 2.980232238769531e-8, 2.9802322387695316e-8, 6.1e-5, 6.097e-5, 127.5, -128.5,
-        300.0, 1.8446744073709552e19, 9.3e18, 2147483648.0, -2147483649.0, 1.00048828125, 1.000488281250001,
-        3.3895313892515355e38, 3.4e38, 1e-40, 1e-45, 7e-46,
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        65504.0,
+        65519.99,
+        65520.0,
+        1e300,
+        -1e300,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+        5.96e-8,
+        2.98e-8,
+        2.980232238769531e-8,
+        2.9802322387695316e-8,
+        6.1e-5,
+        6.097e-5,
+        127.5,
+        -128.5,
+        300.0,
+        1.8446744073709552e19,
+        9.3e18,
+        2147483648.0,
+        -2147483649.0,
+        1.00048828125,
+        1.000488281250001,
+        3.3895313892515355e38,
+        3.4e38,
+        1e-40,
+        1e-45,
+        7e-46,
     ];
     let launches = launches(|n, r| {
         let values = (0..n as usize).map(|i| match special.get(i) {
@@ -241,7 +272,8 @@ fn conversions() {
     let out = same_everywhere(kernel!("conversions"), &launches, 0x7f);
     // The reference itself, against conversions written by others.
     for ((args, _), out) in launches.iter().zip(&out) {
-        let values: Vec<f64> = args[0].data().as_chunks::<8>().0.iter().map(|&c| f64::from_ne_bytes(c)).collect();
+        let values: Vec<f64> =
+            args[0].data().as_chunks::<8>().0.iter().map(|&c| f64::from_ne_bytes(c)).collect();
         for (i, &v) in values.iter().enumerate() {
             let bits = |arg: usize| u16::from_ne_bytes(out[arg].data().as_chunks::<2>().0[i]);
             if v.is_nan() {
@@ -277,7 +309,8 @@ fn f16_bits(v: f64) -> u16 {
 
 #[test]
 fn operations() {
-    let special = [0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.49999997, 8388609.0, 1e30, f32::NAN, f32::INFINITY];
+    let special =
+        [0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.49999997, 8388609.0, 1e30, f32::NAN, f32::INFINITY];
     let launches = launches(|n, r| {
         let values = (0..n as usize).map(|i| special.get(i).copied().unwrap_or_else(|| r.unit() * 100.0));
         let values: Vec<f32> = values.collect();
@@ -330,7 +363,8 @@ fn more_dimensions_than_the_kernel_asks_for() {
 fn indexed_arrays() {
     let make = |n: i32, m: i32, rows: Option<Vec<i32>>, cols: Option<Vec<i32>>| {
         let mut numbers = Numbers(7);
-        let (a, b) = (rows.as_ref().map_or(n, |r| r.len() as i32), cols.as_ref().map_or(m, |c| c.len() as i32));
+        let (a, b) =
+            (rows.as_ref().map_or(n, |r| r.len() as i32), cols.as_ref().map_or(m, |c| c.len() as i32));
         let array = Arg::Indexed {
             data: f32s(units(n * m, &mut numbers)),
             strides: vec![4 * i64::from(m), 4],
@@ -376,7 +410,12 @@ fn interleaved_vectors() {
 fn uniform_flow() {
     for mode in [1, 2] {
         let launches = launches(|n, r| {
-            vec![Arg::f32(units(n, r)), Arg::Bytes(i32s([mode])), Arg::Bytes(i32s([n.min(6)])), Arg::f32(units(n, r))]
+            vec![
+                Arg::f32(units(n, r)),
+                Arg::Bytes(i32s([mode])),
+                Arg::Bytes(i32s([n.min(6)])),
+                Arg::f32(units(n, r)),
+            ]
         });
         same_everywhere(kernel!("uniform_flow"), &launches, 9);
     }
@@ -391,4 +430,98 @@ fn halves() {
         vec![Arg::array(halves(0x3000, r), 2, &[n]), Arg::array(halves(0x3000, r), 2, &[n])]
     });
     same_everywhere(kernel!("halves"), &launches, 3);
+}
+
+/// A module whose function is too large to be expanded at its calls.
+fn module_with_large_function() -> String {
+    let mut text = String::from(
+        "func @large(%a: f32, %k: i32, %y: array<f32, 1>) -> (f32, i32) {
+          %t = tid 0 : i32
+          %d = launch_dim 0 : i32
+          %zero = const 0 : i32
+          %one = const 1 : i32
+          %c = const 0.5 : f32
+          %v0 = mul %a, %c : f32\n",
+    );
+    for i in 0..3200 {
+        text += &format!("  %v{} = add %v{i}, %c : f32\n", i + 1);
+    }
+    text += "  %l = for %j: i32 = %zero, %k, %one carry(%s: f32 = %v3200) -> (f32) {
+            %e = elem %y, %j : ref<f32>
+            %x = load %e : f32
+            %s2 = add %s, %x : f32
+            yield %s2
+          }
+          %td = sub %d, %t : i32
+          return %l, %td
+        }
+        kernel @k(%x: array<f32, 1>, %y: array<f32, 1>, %o: array<i32, 1>, %n: i32) {
+          %i = tid 0 : i32
+          %xe = elem %x, %i : ref<f32>
+          %v = load %xe : f32
+          %three = const 3 : i32
+          %k = and %i, %three : i32
+          %u, %ut = call @large(%v, %n, %y) : f32, i32
+          %zf = const 0.0 : f32
+          %pos = gt %v, %zf : bool
+          %oe = elem %o, %i : ref<i32>
+          %r = if %pos -> (f32) {
+            %w, %wt = call @large(%u, %k, %y) : f32, i32
+            store %oe, %wt
+            yield %w
+          } else {
+            yield %u
+          }
+          store %xe, %r
+          return
+        }";
+    text
+}
+
+#[test]
+fn functions_of_their_own() {
+    let text = module_with_large_function();
+    let launches = launches(|n, r| {
+        vec![Arg::f32(units(n, r)), Arg::f32(units(8, r)), Arg::i32(ints(n, r)), Arg::Bytes(i32s([2]))]
+    });
+    // Compiling thousands of operations takes a while: only the widest and the narrowest.
+    same(&text, &launches, 7, &[CpuTarget::host()], &[(2, 1), (2, 16)]);
+    let llvm = inkle_codegen::emit_text(
+        &module(&text),
+        &inkle_codegen::Target::Cpu(CpuTarget::host()),
+        &exact(2, 8),
+        inkle_codegen::Emit::Llvm,
+    )
+    .expect("it compiles");
+    assert!(llvm.contains("define internal") && llvm.contains("@fn.large"), "the function was expanded");
+}
+
+#[test]
+fn a_loop_that_swaps_gets_one_lane() {
+    let text = "kernel @k(%lock: array<i32, 1>, %sum: array<i32, 1>) {
+      %i = tid 0 : i32
+      %zero = const 0 : i32
+      %one = const 1 : i32
+      %le = elem %lock, %zero : ref<i32>
+      %se = elem %sum, %zero : ref<i32>
+      %t = const true : bool
+      %r = while carry(%held: bool = %t) -> (bool) {
+        yield %held
+      } do(%h: bool) {
+        %old = atomic_cas %le, %zero, %one : i32
+        %busy = ne %old, %zero : bool
+        yield %busy
+      }
+      %v = load %se : i32
+      %w = add %v, %i : i32
+      store %se, %w
+      %o = atomic_exch %le, %zero : i32
+      return
+    }";
+    let launches = [(vec![Arg::i32([0]), Arg::i32([0])], vec![50])];
+    let out = same_everywhere(text, &launches, 3);
+    assert_eq!(common::as_i32s(out[0][1].data()), [1225]);
+    let code = Code::new(&module(text), &CpuTarget::host(), &exact(2, 16));
+    assert_eq!(code.artifact.lanes, 1);
+    assert!(code.artifact.scalar_reason.is_some());
 }

@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{as_f32s, exact, module, runnable_targets, Arg, Code, Numbers};
+use std::f32::consts::{FRAC_1_SQRT_2, FRAC_PI_2, PI, SQRT_2, TAU};
+
+use common::{Arg, Code, Numbers, as_f32s, exact, module, runnable_targets};
 use inkle_codegen::{CpuTarget, Options};
 
 fn unary_kernel(op: &str) -> String {
@@ -35,7 +37,8 @@ fn ulps(got: f32, want: f64) -> f64 {
     if near.is_infinite() || got.is_infinite() {
         return if near == got { 0.0 } else { f64::INFINITY };
     }
-    let unit = f64::from(f32::from_bits((near.abs().to_bits() & 0x7f80_0000).max(0x0080_0000))) * 2f64.powi(-23);
+    let unit =
+        f64::from(f32::from_bits((near.abs().to_bits() & 0x7f80_0000).max(0x0080_0000))) * 2f64.powi(-23);
     (f64::from(got) - want).abs() / unit
 }
 
@@ -43,11 +46,44 @@ fn ulps(got: f32, want: f64) -> f64 {
 fn inputs() -> Vec<f32> {
     let mut numbers = Numbers(1);
     let mut xs = vec![
-        0.0, -0.0, 1.0, -1.0, 0.5, 2.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::MIN_POSITIVE, f32::MAX,
-        f32::MIN, 1e-45, -1e-45, 88.72283, 88.7229, -103.97, -104.1, -87.33, 0.6249999, 0.625, 127.999, 128.0, -149.0,
-        -150.0, 1048575.9, 1048576.0, 3.1415927, 1.5707964, 6.2831855, 71476.0, 16777216.0, 0.70710677, 0.7071068,
-        1.4142135, 1.4142137,
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        2.0,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::NAN,
+        f32::MIN_POSITIVE,
+        f32::MAX,
+        f32::MIN,
+        1e-45,
+        -1e-45,
+        88.72283,
+        88.7229,
+        -103.97,
+        -104.1,
+        -87.33,
+        0.6249999,
+        0.625,
+        127.999,
+        128.0,
+        -149.0,
+        -150.0,
+        1048575.9,
+        1048576.0,
+        PI,
+        FRAC_PI_2,
+        TAU,
+        71476.0,
+        16777216.0,
+        FRAC_1_SQRT_2,
+        SQRT_2,
     ];
+    for x in [FRAC_1_SQRT_2, SQRT_2] {
+        xs.extend([x.next_down(), x.next_up()]);
+    }
     for _ in 0..40_000 {
         xs.push(f32::from_bits(numbers.next() as u32));
         xs.push(numbers.unit() * 4.0);
@@ -110,9 +146,10 @@ fn lane_width_changes_no_bit() {
                 for fuse_fp in [false, true] {
                     let options = Options { fuse_fp, ..exact(2, lanes) };
                     let got = run_unary(op, &xs, &target, &options);
-                    let differs = xs.iter().zip(want.iter().zip(&got)).find(|(_, (w, g))| {
-                        w.to_bits() != g.to_bits() && !(w.is_nan() && g.is_nan())
-                    });
+                    let differs = xs
+                        .iter()
+                        .zip(want.iter().zip(&got))
+                        .find(|(_, (w, g))| w.to_bits() != g.to_bits() && !(w.is_nan() && g.is_nan()));
                     assert!(differs.is_none(), "{op} on {} with {lanes} lanes: {differs:?}", target.cpu);
                 }
             }
@@ -134,8 +171,26 @@ fn powers() {
       return
     }";
     let special = [
-        0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, -3.0, 1e30, -1e30, 16777217.0, 16777215.0, -16777215.0,
-        f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-45, 1e-30,
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        -0.5,
+        2.0,
+        -2.0,
+        3.0,
+        -3.0,
+        1e30,
+        -1e30,
+        16777217.0,
+        16777215.0,
+        -16777215.0,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::NAN,
+        1e-45,
+        1e-30,
     ];
     let mut pairs: Vec<(f32, f32)> = special.iter().flat_map(|&x| special.map(|y| (x, y))).collect();
     let mut numbers = Numbers(2);
@@ -160,7 +215,8 @@ fn powers() {
                     assert_eq!(g.is_sign_negative(), want.is_sign_negative(), "{x:e}^{y:e}");
                 }
             }
-            let bits = |v: &[f32]| v.iter().map(|v| if v.is_nan() { 0 } else { v.to_bits() }).collect::<Vec<_>>();
+            let bits =
+                |v: &[f32]| v.iter().map(|v| if v.is_nan() { 0 } else { v.to_bits() }).collect::<Vec<_>>();
             let first = first.get_or_insert_with(|| got.clone());
             assert_eq!(bits(first), bits(&got));
         }

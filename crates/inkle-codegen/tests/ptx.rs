@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use common::module;
 use inkle_codegen::{
-    compile, emit_text, set_package_folders, ArtifactKind, CodegenError, CudaOutput, CudaTarget, Emit, Options, Target,
+    ArtifactKind, CodegenError, CudaOutput, CudaTarget, Emit, Options, Target, compile, emit_text,
+    set_package_folders,
 };
 
 fn target(arch: u32, output: CudaOutput) -> Target {
@@ -14,7 +15,8 @@ fn target(arch: u32, output: CudaOutput) -> Target {
 }
 
 fn ptx(text: &str, options: &Options) -> String {
-    let artifact = compile(&module(text), &target(90, CudaOutput::Ptx), options).unwrap_or_else(|e| panic!("{e}"));
+    let artifact =
+        compile(&module(text), &target(90, CudaOutput::Ptx), options).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(artifact.kind, ArtifactKind::Ptx);
     String::from_utf8(artifact.code).expect("PTX is text")
 }
@@ -67,14 +69,20 @@ fn one_entry_takes_one_block_by_value() {
 fn contraction_follows_the_option() {
     assert!(ptx(kernel!("saxpy"), &Options::default()).contains("fma.rn.f32"));
     let strict = ptx(kernel!("saxpy"), &Options { fuse_fp: false, ..Options::default() });
-    assert!(!strict.contains("fma") && strict.contains("mul.rn.f32") && strict.contains("add.rn.f32"), "{strict}");
+    assert!(
+        !strict.contains("fma") && strict.contains("mul.rn.f32") && strict.contains("add.rn.f32"),
+        "{strict}"
+    );
 }
 
 #[test]
 fn reciprocal_square_roots_are_one_instruction() {
     assert!(ptx(kernel!("nbody"), &Options::default()).contains("rsqrt.approx.f32"));
     let strict = ptx(kernel!("nbody"), &Options { fuse_fp: false, ..Options::default() });
-    assert!(strict.contains("sqrt.rn.f32") && strict.contains("div.rn.f32") | strict.contains("rcp.rn.f32"), "{strict}");
+    assert!(
+        strict.contains("sqrt.rn.f32") && strict.contains("div.rn.f32") | strict.contains("rcp.rn.f32"),
+        "{strict}"
+    );
     let fast = ptx(kernel!("unary"), &Options { fast_math: true, ..Options::default() });
     assert!(fast.contains("sqrt.approx"), "{fast}");
 }
@@ -88,7 +96,8 @@ fn a_grid_loops_only_when_asked_to() {
 
 #[test]
 fn bounds_become_directives() {
-    let options = Options { launch_bounds: Some((128, Some(3))), max_registers: Some(40), ..Options::default() };
+    let options =
+        Options { launch_bounds: Some((128, Some(3))), max_registers: Some(40), ..Options::default() };
     let text = ptx(kernel!("saxpy"), &options);
     for directive in [".maxntid 128", ".minnctapersm 3", ".maxnreg 40"] {
         assert!(text.contains(directive), "{directive}: {text}");
@@ -110,7 +119,9 @@ fn library_functions_are_linked_in() {
     for fast_math in [false, true] {
         let options = Options { fast_math, ..Options::default() };
         match compile(&module(kernel!("math")), &target(75, CudaOutput::Ptx), &options) {
-            Err(CodegenError::MissingLibrary { library, .. }) => return println!("skipped: {library} is not installed"),
+            Err(CodegenError::MissingLibrary { library, .. }) => {
+                return println!("skipped: {library} is not installed");
+            }
             Err(e) => panic!("{e}"),
             Ok(artifact) => {
                 let text = String::from_utf8(artifact.code).expect("PTX is text");
@@ -139,17 +150,54 @@ fn checks_print_and_trap() {
 }
 
 #[test]
+fn lines_are_those_of_the_source() {
+    with_packages();
+    let source = "a = 1\nb = x[i]\ny[i] = a * b\n";
+    let file = inkle_diag::SourceFile::register("/tmp/some/kernel.py", source);
+    let mut module = module(kernel!("saxpy"));
+    let kernel = module.functions.last_mut().expect("a kernel");
+    kernel.span = inkle_diag::Span::new(file.id(), 0, 5);
+    let ops = kernel.block(kernel.body).ops.clone();
+    for op in ops {
+        let start = if matches!(kernel.op(op).kind, inkle_ir::OpKind::Store) { 15 } else { 6 };
+        kernel.op_mut(op).span = inkle_diag::Span::new(file.id(), start, start + 3);
+    }
+    let options = Options { lineinfo: true, ..Options::default() };
+    let artifact = compile(&module, &target(90, CudaOutput::Ptx), &options).unwrap_or_else(|e| panic!("{e}"));
+    let text = String::from_utf8(artifact.code).expect("PTX is text");
+    assert!(
+        text.contains("kernel.py\"") && text.contains(".loc\t1 2 1") && text.contains(".loc\t1 3 1"),
+        "{text}"
+    );
+    assert!(!text.contains("debug_info") && !text.contains(", debug"), "{text}");
+    match compile(&module, &target(90, CudaOutput::Cubin), &options) {
+        Err(CodegenError::MissingLibrary { library, .. }) => println!("skipped: {library} is not installed"),
+        Err(e) => panic!("{e}"),
+        Ok(cubin) => assert!(cubin.code.windows(9).any(|w| w == b"kernel.py")),
+    }
+}
+
+#[test]
+fn small_loops_are_unrolled() {
+    let text = ptx(kernel!("nbody"), &Options::default());
+    assert!(text.matches("rsqrt.approx.f32").count() >= 5, "four and a rest: {text}");
+}
+
+#[test]
 fn the_assembler_accepts_every_kernel() {
     with_packages();
     for (name, text) in all_kernels() {
         for arch in [75, 80, 90, 120] {
-            for options in [Options::default(), Options { checks: true, grid_stride: true, ..Options::default() }] {
+            for options in
+                [Options::default(), Options { checks: true, grid_stride: true, ..Options::default() }]
+            {
                 match compile(&module(&text), &target(arch, CudaOutput::Cubin), &options) {
                     Err(CodegenError::MissingLibrary { library, .. }) => {
                         return println!("skipped: {library} is not installed");
                     }
                     Err(e) => {
-                        let asm = emit_text(&module(&text), &target(arch, CudaOutput::Ptx), &options, Emit::Asm);
+                        let asm =
+                            emit_text(&module(&text), &target(arch, CudaOutput::Ptx), &options, Emit::Asm);
                         panic!("{name} sm_{arch}: {e}\n{}", asm.unwrap_or_default());
                     }
                     Ok(artifact) => {

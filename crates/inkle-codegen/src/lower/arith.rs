@@ -12,10 +12,7 @@ pub(super) fn is_slow(kind: &OpKind) -> bool {
     match kind {
         OpKind::Unary(op) => is_math(*op) || matches!(op, UnaryOp::Sqrt | UnaryOp::Rsqrt),
         OpKind::Binary(op) => {
-            matches!(
-                op,
-                BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2
-            )
+            matches!(op, BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2)
         }
         _ => false,
     }
@@ -123,7 +120,11 @@ impl<'m> Lower<'_, 'm> {
             UnaryOp::Abs => x,
             UnaryOp::Sqrt => e.intrinsic("llvm.sqrt", &[ty], &[x]),
             UnaryOp::Rsqrt if self.machine.gpu => {
-                let name = if scalar == Scalar::F32 { "llvm.nvvm.rsqrt.approx.f" } else { "llvm.nvvm.rsqrt.approx.d" };
+                let name = if scalar == Scalar::F32 {
+                    "llvm.nvvm.rsqrt.approx.f"
+                } else {
+                    "llvm.nvvm.rsqrt.approx.d"
+                };
                 e.intrinsic(name, &[], &[x])
             }
             UnaryOp::Rsqrt => {
@@ -156,7 +157,9 @@ impl<'m> Lower<'_, 'm> {
             return Ok(linear);
         }
         match op {
-            BinaryOp::Pow | BinaryOp::Atan2 if scalar.is_float() => return self.math_binary(op, scalar, x, y),
+            BinaryOp::Pow | BinaryOp::Atan2 if scalar.is_float() => {
+                return self.math_binary(op, scalar, x, y);
+            }
             BinaryOp::Rem if scalar.is_float() => return self.math_binary(op, scalar, x, y),
             BinaryOp::Pow | BinaryOp::Atan2 => return Err(CodegenError::broken(format!("{op} on {scalar}"))),
             _ => {}
@@ -208,7 +211,9 @@ impl<'m> Lower<'_, 'm> {
     }
 
     fn float(&mut self, op: BinaryOp, scalar: Scalar, x: V, y: V) -> Result<V> {
-        if self.promotes(scalar) || (scalar == Scalar::BF16 && !matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul)) {
+        if self.promotes(scalar)
+            || (scalar == Scalar::BF16 && !matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul))
+        {
             let (a, b) = (self.half_to_f32(x, scalar), self.half_to_f32(y, scalar));
             let result = self.float(op, Scalar::F32, a, b)?;
             return Ok(self.f32_to_half(result, scalar));
@@ -292,7 +297,13 @@ impl<'m> Lower<'_, 'm> {
     }
 
     /// On the GPU `1 / sqrt(x)` is one instruction, as accurate as the two roundings it replaces.
-    pub fn reciprocal_sqrt(&mut self, frame: &Frame<'m>, op: BinaryOp, x: Value, y: Value) -> Result<Option<Parts>> {
+    pub fn reciprocal_sqrt(
+        &mut self,
+        frame: &Frame<'m>,
+        op: BinaryOp,
+        x: Value,
+        y: Value,
+    ) -> Result<Option<Parts>> {
         if op != BinaryOp::Div || !self.machine.gpu || !(self.options.fuse_fp || self.options.fast_math) {
             return Ok(None);
         }

@@ -5,7 +5,7 @@ use inkle_ir::{ArrayType, OpData, Scalar, Type, Value};
 use super::{Frame, Lower, Result};
 use crate::emitter::{Int, V};
 use crate::error::CodegenError;
-use crate::value::{part_count, ArrayParts, Parts, Val};
+use crate::value::{ArrayParts, Parts, Val, part_count};
 
 impl<'m> Lower<'_, 'm> {
     fn array_type(&self, frame: &Frame<'m>, array: Value) -> Result<&'static ArrayType> {

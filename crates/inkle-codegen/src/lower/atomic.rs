@@ -6,7 +6,7 @@ use inkwell::llvm_sys::LLVMAtomicRMWBinOp as Rmw;
 use super::{Frame, Lower, Result};
 use crate::emitter::{Int, Real, V};
 use crate::error::CodegenError;
-use crate::value::{parts, Part, Parts, Val};
+use crate::value::{Part, Parts, Val, parts};
 
 impl<'m> Lower<'_, 'm> {
     fn atomic_scope(&self) -> Option<&'static str> {
@@ -123,7 +123,9 @@ impl<'m> Lower<'_, 'm> {
             Some(keep) => {
                 self.e.cond_br(keep, done, swap);
             }
-            None => self.e.br(swap),
+            None => {
+                self.e.br(swap);
+            }
         }
         let head_end = self.e.current_block();
         self.e.at_end(swap);

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::{Frame, Lower, Result, Thread};
 use crate::emitter::{Ty, V};
 use crate::error::CodegenError;
-use crate::value::{parts, Parts, Val};
+use crate::value::{Parts, Val, parts};
 
 /// A callee of at most this many operations is always expanded: a call would hardly be smaller.
 const SMALL: usize = 48;
@@ -67,22 +67,36 @@ impl<'m> Lower<'_, 'm> {
         };
         let args = data.operands.iter().map(|&v| frame.get(v).cloned()).collect::<Result<Vec<_>>>()?;
         if args.len() != function.params.len() {
-            return Err(CodegenError::broken(format!("a call of {} with {} arguments", function.name, args.len())));
+            return Err(CodegenError::broken(format!(
+                "a call of {} with {} arguments",
+                function.name,
+                args.len()
+            )));
         }
         let size = self.sizes[callee];
         let results = if size <= SMALL || self.emitted.saturating_add(size) <= INLINE_BUDGET {
             let mut inner = self.frame(callee, args);
             self.block(&mut inner, function.body)?
         } else {
-            self.call_outlined(callee, function, args)?
+            self.call_outlined(callee, function, args, data)?
         };
         self.set_results(frame, data, results)
     }
 
-    fn call_outlined(&mut self, callee: usize, function: &'m Function, args: Vec<Parts>) -> Result<Vec<Parts>> {
+    fn call_outlined(
+        &mut self,
+        callee: usize,
+        function: &'m Function,
+        args: Vec<Parts>,
+        data: &OpData,
+    ) -> Result<Vec<Parts>> {
         let varying: Vec<bool> = args.iter().map(|parts| parts.iter().any(|p| !p.is_uniform())).collect();
-        let key =
-            OutlinedKey { function: callee, varying: varying.clone(), masked: self.mask.is_some(), lanes: self.lanes };
+        let key = OutlinedKey {
+            function: callee,
+            varying: varying.clone(),
+            masked: self.mask.is_some(),
+            lanes: self.lanes,
+        };
         let outlined = match self.outlined.get(&key) {
             Some(known) => known.clone(),
             None => {
@@ -102,6 +116,7 @@ impl<'m> Lower<'_, 'm> {
             values.push(if tid.is_uniform() { self.uniform(tid)? } else { self.wide(tid) });
         }
         values.extend(self.thread.dims.iter().copied());
+        self.set_line(data.span);
         let returned = self.e.call(outlined.function, &values);
         let mut field = 0;
         let mut results = Vec::new();
@@ -177,11 +192,15 @@ impl<'m> Lower<'_, 'm> {
         let saved_mask = self.mask;
         let saved_thread = self.thread.clone();
         let saved_emitted = std::mem::replace(&mut self.emitted, 0);
-        let context = result_type.filter(|_| flagged).map(|result_type| OutlinedContext { result_type, failed_flag });
+        let context =
+            result_type.filter(|_| flagged).map(|result_type| OutlinedContext { result_type, failed_flag });
         let saved_context = std::mem::replace(&mut self.in_outlined, context);
+
+        let saved_lines = self.lines.as_mut().map(|l| l.enter(f, &function.name, function.span));
 
         let entry = self.e.append_block(f, "entry");
         self.e.at_end(entry);
+        self.set_line(function.span);
         let mut next = 0;
         let mut take = |l: &Self| {
             let v = l.e.param(f, next);
@@ -227,6 +246,9 @@ impl<'m> Lower<'_, 'm> {
                 }
                 self.e.ret(result);
             }
+        }
+        if let (Some(lines), Some(saved)) = (&mut self.lines, saved_lines) {
+            lines.leave(saved);
         }
         self.in_outlined = saved_context;
         self.emitted = saved_emitted;

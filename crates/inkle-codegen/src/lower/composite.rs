@@ -5,7 +5,7 @@ use inkle_ir::{Type, Value};
 use super::{Frame, Lower, Result};
 use crate::emitter::Int;
 use crate::error::CodegenError;
-use crate::value::{part_count, Parts, Val};
+use crate::value::{Parts, Val, part_count};
 
 /// Values of more components than this are indexed through memory.
 const SELECT_LIMIT: usize = 16;

@@ -1,15 +1,19 @@
 //! `if`, `for`, `while`: branches while all lanes agree, masks where they may not.
 
-use inkle_ir::{Block, OpData, Value};
+use inkle_ir::{Block, OpData, OpKind, Value};
 
 use super::arith::is_slow;
 use super::{Frame, Lower, Result};
 use crate::emitter::{Int, V};
 use crate::error::CodegenError;
-use crate::value::{parts, Parts, Val};
+use crate::value::{Parts, Val, parts};
 
 /// A block of at most this many operations that all can be done in vain is done without a branch.
 const SPECULATION_LIMIT: usize = 12;
+
+/// On GPUs, loops over at most this many operations without inner blocks are unrolled this often.
+const UNROLL_LIMIT: usize = 64;
+const GPU_UNROLL: u32 = 4;
 
 /// How a value of several sources is represented.
 #[derive(Clone, Copy)]
@@ -65,7 +69,13 @@ impl<'m> Lower<'_, 'm> {
         }
     }
 
-    fn uniform_if(&mut self, frame: &mut Frame<'m>, cond: V, then: Block, otherwise: Block) -> Result<Vec<Parts>> {
+    fn uniform_if(
+        &mut self,
+        frame: &mut Frame<'m>,
+        cond: V,
+        then: Block,
+        otherwise: Block,
+    ) -> Result<Vec<Parts>> {
         let then_bb = self.e.new_block("then");
         let else_bb = self.e.new_block("else");
         self.e.cond_br(cond, then_bb, else_bb);
@@ -116,7 +126,13 @@ impl<'m> Lower<'_, 'm> {
         Ok(results)
     }
 
-    fn divergent_if(&mut self, frame: &mut Frame<'m>, cond: V, then: Block, otherwise: Block) -> Result<Vec<Parts>> {
+    fn divergent_if(
+        &mut self,
+        frame: &mut Frame<'m>,
+        cond: V,
+        then: Block,
+        otherwise: Block,
+    ) -> Result<Vec<Parts>> {
         let outer = self.mask;
         let then_values = self.masked_side(frame, cond, then)?;
         self.mask = outer;
@@ -204,7 +220,8 @@ impl<'m> Lower<'_, 'm> {
             _ => None,
         };
         let count = if unit.is_some() { hi } else { self.trip_count(lo, hi, step) };
-        let inits = data.operands.iter().skip(3).map(|&v| frame.get(v).cloned()).collect::<Result<Vec<_>>>()?;
+        let inits =
+            data.operands.iter().skip(3).map(|&v| frame.get(v).cloned()).collect::<Result<Vec<_>>>()?;
         let index_type = self.scalar_type(index_scalar);
 
         let outer = self.mask;
@@ -269,13 +286,26 @@ impl<'m> Lower<'_, 'm> {
         let index_next =
             if unit.is_some() { self.e.add_nsw(index, stride) } else { self.e.add(index, stride) };
         let end = self.e.current_block();
-        self.e.br(header);
+        let latch = self.e.br(header);
+        if self.machine.gpu && self.unrolls(frame, body) {
+            self.e.set_unroll(latch, GPU_UNROLL);
+        }
         self.e.add_incoming(round, round_next, end);
         self.e.add_incoming(index, index_next, end);
         self.close_phis(&carried, &next, end);
         self.mask = outer;
         self.e.at_end(exit);
         self.set_results(frame, data, carried)
+    }
+
+    /// Whether a loop's body is so small that the loop's own instructions and the latency of loads weigh.
+    fn unrolls(&self, frame: &Frame<'m>, body: Block) -> bool {
+        let ops = &frame.function.block(body).ops;
+        ops.len() <= UNROLL_LIMIT
+            && ops.iter().all(|&op| {
+                let data = frame.function.op(op);
+                data.blocks.is_empty() && !matches!(data.kind, OpKind::Call(_) | OpKind::Print(_))
+            })
     }
 
     /// How often Python's `range(lo, hi, step)` goes round, as an unsigned number.

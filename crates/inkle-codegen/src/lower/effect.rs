@@ -18,7 +18,9 @@ impl<'m> Lower<'_, 'm> {
         let mut scalars = Vec::new();
         let mut vals = Vec::new();
         for &operand in &data.operands {
-            for (&(part, _), &v) in crate::value::parts(frame.function.ty(operand)).iter().zip(frame.get(operand)?) {
+            for (&(part, _), &v) in
+                crate::value::parts(frame.function.ty(operand)).iter().zip(frame.get(operand)?)
+            {
                 scalars.push(match part {
                     crate::value::Part::Scalar(s) => s,
                     crate::value::Part::Pointer => Scalar::U64,

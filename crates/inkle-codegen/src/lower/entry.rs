@@ -4,13 +4,13 @@
 //! neighbouring elements. Dimensions after it only repeat threads that the kernel cannot tell apart; they are
 //! taken as the slowest, which gives every thread exactly once and keeps the usual case, where they are one, free.
 
-use inkle_ir::{LaunchBounds, ParamLayout, Type, MAX_DIMS};
+use inkle_ir::{LaunchBounds, MAX_DIMS, ParamLayout, Type};
 use smallvec::SmallVec;
 
-use super::{lane_dim, Lower, Result, Thread};
+use super::{Lower, Result, Thread, lane_dim};
 use crate::emitter::{Int, V};
 use crate::error::CodegenError;
-use crate::value::{parts, ArrayParts, Parts, Val};
+use crate::value::{ArrayParts, Parts, Val, parts};
 
 /// The symbol of every kernel's entry point.
 pub(crate) const ENTRY: &str = "inkle_kernel";
@@ -129,6 +129,11 @@ impl<'m> Lower<'_, 'm> {
         }
         let entry = self.e.append_block(f, "entry");
         self.e.at_end(entry);
+        let span = self.ir.kernel().map_or(inkle_diag::Span::NONE, |k| k.span);
+        if let Some(lines) = &mut self.lines {
+            lines.enter(f, ENTRY, span);
+        }
+        self.set_line(span);
         self.e.fast_math = self.user_math();
         let (block, begin, end) = (self.e.param(f, 0), self.e.param(f, 1), self.e.param(f, 2));
         let (dims, _) = self.read_bounds(block);
@@ -184,14 +189,14 @@ impl<'m> Lower<'_, 'm> {
         };
         match (lanes, tail) {
             (1, _) => {
-                self.row_loop(f, from, to, 1, |l, i| {
-                    l.body(&params, tid_of(Val::Uniform(i)), &dims)
-                })?;
+                self.row_loop(f, from, to, 1, |l, i| l.body(&params, tid_of(Val::Uniform(i)), &dims))?;
             }
             (_, Tail::Shared) => {
                 // Counted in vectors, so that the index cannot run over the end of i32.
                 self.lanes = lanes;
-                self.masked_row(f, from, to, &|l, i| l.body(&params, tid_of(Val::Linear { base: i, stride: 1 }), &dims))?;
+                self.masked_row(f, from, to, &|l, i| {
+                    l.body(&params, tid_of(Val::Linear { base: i, stride: 1 }), &dims)
+                })?;
                 self.lanes = 1;
             }
             (_, tail) => {
@@ -270,13 +275,7 @@ impl<'m> Lower<'_, 'm> {
     }
 
     /// Runs `from..to` in vectors, each under the mask of the threads that exist.
-    fn masked_row(
-        &mut self,
-        f: V,
-        from: V,
-        to: V,
-        body: &dyn Fn(&mut Self, V) -> Result<()>,
-    ) -> Result<()> {
+    fn masked_row(&mut self, f: V, from: V, to: V, body: &dyn Fn(&mut Self, V) -> Result<()>) -> Result<()> {
         let lanes = self.lanes;
         let before = self.e.current_block();
         let head = self.e.append_block(f, "vectors");
@@ -331,6 +330,11 @@ impl<'m> Lower<'_, 'm> {
         }
         let entry = self.e.append_block(f, "entry");
         self.e.at_end(entry);
+        let span = self.ir.kernel().map_or(inkle_diag::Span::NONE, |k| k.span);
+        if let Some(lines) = &mut self.lines {
+            lines.enter(f, ENTRY, span);
+        }
+        self.set_line(span);
         self.e.fast_math = self.user_math();
         let block = self.e.param(f, 0);
         let (dims, size) = self.read_bounds(block);

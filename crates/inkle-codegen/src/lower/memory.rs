@@ -4,7 +4,7 @@ use inkle_ir::{Scalar, Type};
 
 use super::Lower;
 use crate::emitter::{Int, Ty, V};
-use crate::value::{parts, Part, Parts, Val};
+use crate::value::{Part, Parts, Val, parts};
 
 /// Elements of up to this many equal parts are moved as whole vectors and shuffled.
 const MAX_INTERLEAVE: usize = 4;
@@ -19,7 +19,7 @@ impl<'m> Lower<'_, 'm> {
     }
 
     /// A part as it was read from memory, as registers hold it.
-    fn from_memory(&self, v: V, part: Part) -> V {
+    fn in_register(&self, v: V, part: Part) -> V {
         match part {
             Part::Scalar(Scalar::Bool) => self.e.icmp(Int::LLVMIntNE, v, self.e.null(self.e.type_of(v))),
             _ => v,
@@ -27,7 +27,7 @@ impl<'m> Lower<'_, 'm> {
     }
 
     /// A part as registers hold it, for memory.
-    fn to_memory(&self, v: V, part: Part) -> V {
+    fn in_memory(&self, v: V, part: Part) -> V {
         match part {
             Part::Scalar(Scalar::Bool) => self.e.zext(v, self.e.type_like(self.e.int(8), v)),
             _ => v,
@@ -55,7 +55,7 @@ impl<'m> Lower<'_, 'm> {
         match at {
             Val::Uniform(at) => {
                 let v = self.e.load(ty, at, size);
-                Val::Uniform(self.from_memory(v, part))
+                Val::Uniform(self.in_register(v, part))
             }
             Val::Linear { base, stride } if stride == i64::from(size) => {
                 let wide = self.e.vector(ty, self.lanes);
@@ -69,7 +69,7 @@ impl<'m> Lower<'_, 'm> {
                         v
                     }
                 };
-                Val::Varying(self.from_memory(v, part))
+                Val::Varying(self.in_register(v, part))
             }
             at => {
                 let wide = self.e.vector(ty, self.lanes);
@@ -78,7 +78,7 @@ impl<'m> Lower<'_, 'm> {
                 let mask = self.mask_vector();
                 let v = self.e.intrinsic("llvm.masked.gather", &types, &[addresses, mask, self.e.null(wide)]);
                 self.e.set_argument_align(v, 0, size);
-                Val::Varying(self.from_memory(v, part))
+                Val::Varying(self.in_register(v, part))
             }
         }
     }
@@ -104,12 +104,12 @@ impl<'m> Lower<'_, 'm> {
                     // Threads in order would leave the last one's value.
                     other => self.last_active(other),
                 };
-                let v = self.to_memory(v, part);
+                let v = self.in_memory(v, part);
                 self.e.store(v, at, size);
             }
             (Val::Linear { base, stride }, value) if stride == i64::from(size) => {
                 let v = self.wide(value);
-                let v = self.to_memory(v, part);
+                let v = self.in_memory(v, part);
                 match self.mask {
                     None => self.e.store(v, base, size),
                     Some(mask) => {
@@ -121,7 +121,7 @@ impl<'m> Lower<'_, 'm> {
             }
             (at, value) => {
                 let v = self.wide(value);
-                let v = self.to_memory(v, part);
+                let v = self.in_memory(v, part);
                 let addresses = self.wide(at);
                 let types = [self.e.type_of(v), self.e.type_of(addresses)];
                 let mask = self.mask_vector();
@@ -169,7 +169,7 @@ impl<'m> Lower<'_, 'm> {
             .map(|k| {
                 let picks: Vec<u32> = (0..lanes).map(|lane| lane * n as u32 + k).collect();
                 let one = self.e.shuffle(v, self.e.poison(all), &picks);
-                Val::Varying(self.from_memory(one, part))
+                Val::Varying(self.in_register(one, part))
             })
             .collect()
     }
@@ -181,7 +181,7 @@ impl<'m> Lower<'_, 'm> {
             .iter()
             .map(|&v| {
                 let v = self.wide(v);
-                self.to_memory(v, part)
+                self.in_memory(v, part)
             })
             .collect();
         // Joined pairwise, since a shuffle takes two operands of one type.

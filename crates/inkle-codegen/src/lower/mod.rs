@@ -29,24 +29,26 @@ mod call;
 mod composite;
 mod control;
 mod convert;
+mod division;
 mod effect;
 pub(crate) mod entry;
 mod memory;
-mod division;
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use inkle_diag::Span;
 use inkle_ir::{Block, Function, Module, Op, OpData, OpKind, Scalar, Type, Value};
 use inkwell::context::Context;
-use smallvec::{smallvec, SmallVec};
+use smallvec::{SmallVec, smallvec};
 
 use crate::emitter::{Emitter, Ty, V};
 use crate::error::CodegenError;
+use crate::lines::Lines;
 use crate::options::Options;
 use crate::target::Target;
 use crate::uniformity::{Analyser, Uniformity};
-use crate::value::{parts, Part, Parts, Val};
+use crate::value::{Part, Parts, Val, parts};
 
 type Result<T> = std::result::Result<T, CodegenError>;
 
@@ -61,8 +63,6 @@ pub(crate) struct Machine {
     pub fma: bool,
     /// Conversions between f16 and f32 are instructions.
     pub f16_convert: bool,
-    /// Masked loads and stores, gathers and scatters are instructions.
-    pub masked_memory: bool,
 }
 
 impl Machine {
@@ -73,11 +73,8 @@ impl Machine {
                 data_space: 0,
                 fma: cpu.has_fma(),
                 f16_convert: cpu.has("f16c") || cpu.family() == Some(crate::target::Family::Aarch64),
-                masked_memory: cpu.has_masked_memory(),
             },
-            Target::Cuda(_) => {
-                Machine { gpu: true, data_space: 1, fma: true, f16_convert: true, masked_memory: false }
-            }
+            Target::Cuda(_) => Machine { gpu: true, data_space: 1, fma: true, f16_convert: true },
         }
     }
 }
@@ -135,6 +132,8 @@ pub(crate) struct Lower<'c, 'm> {
     sizes: Vec<usize>,
     /// Operations emitted into the current LLVM function so far.
     emitted: usize,
+    /// Source lines, when they are wanted.
+    pub lines: Option<Lines<'c>>,
     /// Emitting an outlined function, in which a failed check returns a flag.
     in_outlined: Option<call::OutlinedContext>,
 }
@@ -167,8 +166,15 @@ pub(crate) fn for_each_op(module: &Module, mut visit: impl FnMut(&OpData)) {
 }
 
 impl<'c, 'm> Lower<'c, 'm> {
-    pub fn new(context: &'c Context, ir: &'m Module, options: &'m Options, machine: Machine) -> Lower<'c, 'm> {
+    pub fn new(
+        context: &'c Context,
+        ir: &'m Module,
+        options: &'m Options,
+        machine: Machine,
+    ) -> Lower<'c, 'm> {
         let e = Emitter::new(context, "inkle");
+        let kernel_span = ir.kernel().map_or(Span::NONE, |k| k.span);
+        let lines = options.lineinfo.then(|| Lines::new(&e.module, kernel_span));
         Lower {
             e,
             ir,
@@ -181,13 +187,25 @@ impl<'c, 'm> Lower<'c, 'm> {
             outlined: HashMap::new(),
             sizes: call::expanded_sizes(ir),
             emitted: 0,
+            lines,
             in_outlined: None,
         }
     }
 
     /// The finished module.
     pub fn finish(self) -> inkwell::module::Module<'c> {
+        if let Some(lines) = self.lines {
+            lines.finish();
+        }
         self.e.module
+    }
+
+    /// Gives the instructions made from now on the line of a span.
+    pub fn set_line(&mut self, span: Span) {
+        if let Some(lines) = &mut self.lines {
+            let place = lines.place(span);
+            self.e.set_place(place);
+        }
     }
 
     /// Flags of the user's floating-point operations. Code of ours whose results must not depend on the lane
@@ -312,7 +330,9 @@ impl<'c, 'm> Lower<'c, 'm> {
     pub fn select(&mut self, cond: Val, a: Val, b: Val) -> Val {
         match (cond, a, b) {
             (_, Val::Uniform(x), Val::Uniform(y)) if x == y => a,
-            (Val::Uniform(c), Val::Linear { base: x, stride: s }, Val::Linear { base: y, stride: t }) if s == t => {
+            (Val::Uniform(c), Val::Linear { base: x, stride: s }, Val::Linear { base: y, stride: t })
+                if s == t =>
+            {
                 Val::Linear { base: self.e.select(c, x, y), stride: s }
             }
             (Val::Uniform(c), _, _) if self.lanes > 1 && !(a.is_uniform() && b.is_uniform()) => {
@@ -365,6 +385,7 @@ impl<'c, 'm> Lower<'c, 'm> {
                 return data.operands.iter().map(|&v| frame.get(v).cloned()).collect();
             }
             self.emitted += 1;
+            self.set_line(data.span);
             self.op(frame, op)?;
         }
         Err(CodegenError::broken(format!("{block} has no terminator")))
@@ -376,15 +397,15 @@ impl<'c, 'm> Lower<'c, 'm> {
         let operands = &data.operands;
         let result_type = data.results.first().map(|&r| function.ty(r));
         let operand = |i: usize| {
-            operands.get(i).copied().ok_or_else(|| {
-                CodegenError::broken(format!("{} lacks operand {i}", data.kind.keyword()))
-            })
+            operands
+                .get(i)
+                .copied()
+                .ok_or_else(|| CodegenError::broken(format!("{} lacks operand {i}", data.kind.keyword())))
         };
         let scalar_of = |value: Value| {
-            function
-                .ty(value)
-                .scalar()
-                .ok_or_else(|| CodegenError::broken(format!("{} on a type without scalars", data.kind.keyword())))
+            function.ty(value).scalar().ok_or_else(|| {
+                CodegenError::broken(format!("{} on a type without scalars", data.kind.keyword()))
+            })
         };
         let result: Parts = match &data.kind {
             OpKind::Const(constant) => {
@@ -424,12 +445,16 @@ impl<'c, 'm> Lower<'c, 'm> {
             }
             OpKind::Cast => {
                 let from = scalar_of(operand(0)?)?;
-                let to = result_type.and_then(Type::scalar).ok_or_else(|| CodegenError::broken("cast to no scalar"))?;
+                let to = result_type
+                    .and_then(Type::scalar)
+                    .ok_or_else(|| CodegenError::broken("cast to no scalar"))?;
                 let xs = frame.get(operand(0)?)?.clone();
                 xs.into_iter().map(|x| self.cast(x, from, to)).collect()
             }
             OpKind::Bitcast => {
-                let to = result_type.and_then(Type::scalar).ok_or_else(|| CodegenError::broken("bitcast to no scalar"))?;
+                let to = result_type
+                    .and_then(Type::scalar)
+                    .ok_or_else(|| CodegenError::broken("bitcast to no scalar"))?;
                 let from = scalar_of(operand(0)?)?;
                 let x = frame.get1(operand(0)?)?;
                 smallvec![self.bitcast(x, from, to)]

@@ -11,7 +11,7 @@ mod symbols;
 
 use inkle_ir::{BinaryOp, Scalar, UnaryOp};
 
-pub use symbols::{runtime_symbols, RuntimeSymbol, Signature};
+pub use symbols::{RuntimeSymbol, Signature, runtime_symbols};
 
 use crate::emitter::{Int, Ty, V};
 use crate::error::CodegenError;
@@ -94,7 +94,11 @@ impl<'m> Lower<'_, 'm> {
                 let f = self.e.internal_function(&name, self.e.function_type(wide, &vec![wide; args.len()]));
                 self.function_attributes(f);
                 self.e.attribute(f, u32::MAX, "noinline", 0);
+                // The helper has no source: its calls take no line either.
+                let place = self.e.place();
+                self.e.set_place(None);
                 self.emit_lane_loop(f, symbol, wide, lanes, args.len() as u32);
+                self.e.restore_place(place);
                 self.e.at_end(here);
                 f
             }

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use inkwell::context::{AsContextRef, Context};
+use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
 use inkwell::llvm_sys::core as c;
 use inkwell::llvm_sys::linker::LLVMLinkModules2;
 use inkwell::llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
-use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::module::{FlagBehavior, Module};
 
 use super::{first_file, package_roots, toolkits};
@@ -21,7 +21,11 @@ use crate::options::Options;
 const NAME: &str = "libdevice";
 
 /// Links what `module` calls.
-pub(crate) fn link<'c>(context: &'c Context, module: &Module<'c>, options: &Options) -> Result<(), CodegenError> {
+pub(crate) fn link<'c>(
+    context: &'c Context,
+    module: &Module<'c>,
+    options: &Options,
+) -> Result<(), CodegenError> {
     if !functions(module.as_mut_ptr()).any(|f| is_declaration(f) && is_library_name(f)) {
         return Ok(());
     }

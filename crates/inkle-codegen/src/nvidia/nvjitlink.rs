@@ -1,6 +1,6 @@
 //! PTX to machine code in the process, by NVIDIA's nvJitLink, without a GPU or a driver.
 
-use std::ffi::{c_char, c_void, CString};
+use std::ffi::{CString, c_char, c_void};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -81,7 +81,10 @@ pub(crate) fn link(ptx: &[u8], arch: u32, options: &Options) -> Result<Vec<u8>, 
     if status != 0 || handle.is_null() {
         return Err(CodegenError::Library {
             library: NAME,
-            log: format!("it does not accept {}", flags.iter().map(|f| f.to_string_lossy()).collect::<Vec<_>>().join(" ")),
+            log: format!(
+                "it does not accept {}",
+                flags.iter().map(|f| f.to_string_lossy()).collect::<Vec<_>>().join(" ")
+            ),
         });
     }
     let link = Link { api, handle };
@@ -89,8 +92,9 @@ pub(crate) fn link(ptx: &[u8], arch: u32, options: &Options) -> Result<Vec<u8>, 
     let mut text = ptx.to_vec();
     text.push(0);
     // SAFETY: the handle is alive and the text outlives the call.
-    let status =
-        unsafe { (api.add_data)(link.handle, INPUT_PTX, text.as_ptr().cast(), text.len(), c"kernel".as_ptr()) };
+    let status = unsafe {
+        (api.add_data)(link.handle, INPUT_PTX, text.as_ptr().cast(), text.len(), c"kernel".as_ptr())
+    };
     if status != 0 {
         return Err(link.failure("nvJitLinkAddData"));
     }
@@ -159,10 +163,8 @@ fn open() -> Result<Library, CodegenError> {
     }
     match first_file(candidates) {
         // SAFETY: loading runs the library's initialisers; it is NVIDIA's.
-        Ok(path) => unsafe { Library::new(&path) }.map_err(|e| CodegenError::Library {
-            library: NAME,
-            log: format!("{}: {e}", path.display()),
-        }),
+        Ok(path) => unsafe { Library::new(&path) }
+            .map_err(|e| CodegenError::Library { library: NAME, log: format!("{}: {e}", path.display()) }),
         Err(searched) => {
             // SAFETY: as above; the loader finds what the system offers, or what is loaded already.
             let found = FILES.iter().find_map(|name| unsafe { Library::new(*name) }.ok());

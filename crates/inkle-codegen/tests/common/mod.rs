@@ -1,8 +1,8 @@
 //! Runs compiled kernels on plain buffers.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use inkle_codegen::{compile, Artifact, CpuTarget, Lanes, Options, Target};
-use inkle_ir::{parse, verify, ArrayDesc, IndexedArrayDesc, LaunchBounds, Module, ParamLayout, Type};
+use inkle_codegen::{Artifact, CpuTarget, Lanes, Options, Target, compile};
+use inkle_ir::{ArrayDesc, IndexedArrayDesc, LaunchBounds, Module, ParamLayout, Type, parse, verify};
 use inkle_runtime::elf::LoadedObject;
 
 /// An argument of a kernel.
@@ -83,7 +83,8 @@ pub struct Code {
 
 impl Code {
     pub fn new(module: &Module, target: &CpuTarget, options: &Options) -> Code {
-        let artifact = compile(module, &Target::Cpu(target.clone()), options).unwrap_or_else(|e| panic!("{e}"));
+        let artifact =
+            compile(module, &Target::Cpu(target.clone()), options).unwrap_or_else(|e| panic!("{e}"));
         let object = LoadedObject::load(&artifact.code).unwrap_or_else(|e| panic!("{e}"));
         let types: Vec<Type> = module.kernel().expect("a kernel").params.iter().map(|p| p.ty).collect();
         Code { artifact, object, layout: ParamLayout::new(types.iter().copied()), types }
@@ -127,7 +128,8 @@ impl Code {
                     unsafe { at.cast::<ArrayDesc>().write_unaligned(desc) };
                 }
                 Arg::Indexed { data, strides, lists, shape } => {
-                    let mut desc = IndexedArrayDesc { array: descriptor(data, shape, strides), ..Default::default() };
+                    let mut desc =
+                        IndexedArrayDesc { array: descriptor(data, shape, strides), ..Default::default() };
                     desc.shape[..shape.len()].copy_from_slice(shape);
                     for (slot, list) in desc.indices.iter_mut().zip(lists) {
                         *slot = list.as_ref().map_or(0, |l| l.as_ptr().expose_provenance() as u64);
