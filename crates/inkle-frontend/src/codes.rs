@@ -36,14 +36,17 @@ pub const UNPACK: Code = Code("T012");
 /// A value where a type, or a type where a value, belongs.
 pub const NOT_A_VALUE: Code = Code("T013");
 
+/// A parameter without a type annotation.
+pub const ANNOTATION: Code = Code("T014");
+
 /// A kernel that returns a value.
 pub const KERNEL_RETURNS: Code = Code("F001");
 /// A function that does not return on every path.
 pub const MISSING_RETURN: Code = Code("F002");
 /// A variable that is not set on every path.
 pub const MAYBE_UNSET: Code = Code("F003");
-/// A variable whose type changes in a loop.
-pub const LOOP_TYPE: Code = Code("F004");
+/// A variable that is given a value of another type.
+pub const CHANGED_TYPE: Code = Code("F004");
 /// A variable whose type depends on the branch taken.
 pub const BRANCH_TYPE: Code = Code("F005");
 /// Returns of different types.
@@ -57,3 +60,6 @@ pub const OUTSIDE_LOOP: Code = Code("F008");
 pub const STATEMENT: Code = Code("U001");
 /// An expression kernels cannot have.
 pub const EXPRESSION: Code = Code("U002");
+
+/// A mistake in inkle itself.
+pub const INTERNAL: Code = Code("X001");

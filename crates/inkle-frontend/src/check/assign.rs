@@ -4,8 +4,8 @@ use inkle_diag::{Diagnostic, Span};
 use inkle_ir::{AtomicOp, Scalar, Type, Value};
 
 use super::codes;
-use super::expr::Placed;
 use super::function::FunctionCx;
+use super::place::Place;
 use super::val::{R, Reported, Slot, Val, VarId};
 use crate::builtins::{Lower, Special};
 use crate::env::ConstValue;
@@ -22,6 +22,16 @@ impl FunctionCx<'_, '_> {
             return self.assign(target, dims, value.span);
         }
         let val = self.expr(value)?;
+        if let Val::Const(ConstValue::None) = val {
+            return Err(self.report(
+                Diagnostic::new(
+                    codes::NOT_A_VALUE,
+                    value.span,
+                    "`None` is not a value kernels can compute with",
+                )
+                .help("set the variable to a number first, or leave the assignment out"),
+            ));
+        }
         let val = self.settle(val, value.span)?;
         for target in targets {
             self.assign(target, val.clone(), value.span)?;
@@ -34,9 +44,13 @@ impl FunctionCx<'_, '_> {
         if !args.is_empty() || !keywords.is_empty() {
             return Ok(None);
         }
+        // Names and attributes have no effect, so looking at the function twice does no harm.
+        if func.path().is_none_or(|path| path.last() != Some(&"tid")) {
+            return Ok(None);
+        }
         let Val::Builtin(name) = self.expr(func)? else { return Ok(None) };
         match crate::builtins::lookup(&name).map(|b| b.lower) {
-            Some(Lower::Special(Special::Tid)) => {}
+            Some(Lower::Special(Special::Tid)) => self.kernels_only(value.span)?,
             _ => return Ok(None),
         }
         if !(1..=inkle_ir::MAX_DIMS).contains(&count) {
@@ -55,17 +69,23 @@ impl FunctionCx<'_, '_> {
         let Some(value) = value else { return Ok(()) };
         let val = self.expr(value)?;
         let val = match self.expr(annotation)? {
-            Val::Type(ty) => match self.coerce(&val, ty, value.span) {
-                Some(converted) => Val::Ir(converted),
+            Val::Type(ty) => match self.annotated_value(&val, ty, value.span) {
+                Some(converted) => converted,
                 None => {
-                    let (what, ty) = (self.describe(&val), ty.python_name());
+                    let (what, name) = (self.describe(&val), ty.python_name());
+                    let text = self.text_of(value.span);
+                    let help = match ty {
+                        Type::Scalar(s) => format!("convert the value: `{}`", conversion(s, &text)),
+                        _ => format!("make the value a {name}, or change the annotation"),
+                    };
                     return Err(self.report(
                         Diagnostic::new(
                             codes::CONVERSION,
                             value.span,
-                            format!("the variable is annotated {ty} but the value is {what}"),
+                            format!("the variable is annotated {name} but the value is {what}"),
                         )
-                        .help(format!("convert explicitly: `{ty}(...)`")),
+                        .also(annotation.span, "the annotation")
+                        .help(help),
                     ));
                 }
             },
@@ -74,14 +94,24 @@ impl FunctionCx<'_, '_> {
         self.assign(target, val, value.span)
     }
 
+    /// The value as a `ty`; a number stays known while compiling.
+    fn annotated_value(&mut self, val: &Val, ty: Type, span: Span) -> Option<Val> {
+        if self.type_of(val) == Some(ty) {
+            return self.settle(val.clone(), span).ok();
+        }
+        let scalar = ty.as_scalar()?;
+        let c = match val {
+            Val::Const(c @ ConstValue::Int(_)) if scalar.is_int() => c,
+            Val::Const(c @ ConstValue::Float(_)) if scalar.is_float() => c,
+            _ => return None,
+        };
+        Some(Val::Const(ConstValue::Typed(c.scalar()?.convert(scalar), scalar)))
+    }
+
     /// Assigns a value to a name, a tuple of targets, a component of a local or a place in memory.
     pub(super) fn assign(&mut self, target: &Expr, val: Val, value_span: Span) -> R<()> {
         match &*target.kind {
-            ExprKind::Name(name) => {
-                let var = self.variable(name);
-                self.slots[var.0] = Slot::Set(val);
-                Ok(())
-            }
+            ExprKind::Name(name) => self.set_variable(name, val, target.span, value_span),
             ExprKind::Tuple(targets) | ExprKind::List(targets) => {
                 let items = match self.items_of(&val) {
                     Some(items) if items.len() == targets.len() => items,
@@ -106,7 +136,11 @@ impl FunctionCx<'_, '_> {
                 }
                 Ok(())
             }
-            ExprKind::Attribute { .. } | ExprKind::Subscript { .. } => self.store(target, &val, value_span),
+            ExprKind::Attribute { .. } | ExprKind::Subscript { .. } => {
+                let place = self.place(target)?;
+                self.span = target.span.to(value_span);
+                self.set(&place, &val, target.span, value_span)
+            }
             _ => {
                 let text = self.text_of(target.span);
                 Err(self.report(Diagnostic::new(
@@ -118,30 +152,40 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// Stores to `x.y` or `x[i]`: memory when it leads there, else a component of a local.
-    fn store(&mut self, target: &Expr, val: &Val, value_span: Span) -> R<()> {
-        match self.place(target)? {
-            Placed::Memory(reference) => self.store_to(reference, val, target.span, value_span),
-            Placed::Component => self.set_component(target, val, value_span),
-            Placed::Value(whole) => {
-                let what = self.describe(&whole);
-                let text = self.text_of(target.span);
-                Err(self.report(Diagnostic::new(
-                    codes::STORE_TYPE,
-                    target.span,
-                    format!("cannot assign to `{text}`, which is {what}"),
-                )))
+    fn set_variable(&mut self, name: &str, val: Val, target_span: Span, value_span: Span) -> R<()> {
+        let var = self.variable(name);
+        if let Slot::Set(old) = &self.slots[var.0] {
+            let (was, is) = (self.shape_types(old), self.shape_types(&val));
+            // Types, functions and other things without a value can be replaced by their like.
+            if was != is {
+                let old = old.clone();
+                return Err(self.changed_type(name, &old, &val, value_span));
             }
         }
+        self.set_at.entry(var).or_insert(target_span);
+        self.slots[var.0] = Slot::Set(val);
+        Ok(())
     }
 
-    fn store_to(&mut self, reference: Value, val: &Val, target_span: Span, value_span: Span) -> R<()> {
-        let ty = self.function.ty(reference).as_ref_target().expect("a place is a ref");
-        let Some(value) = self.coerce_stored(val, ty, value_span) else {
-            return Err(self.wrong_store(val, ty, target_span, value_span));
+    /// Reports a variable that is given a value of another type.
+    pub(super) fn changed_type(&mut self, name: &str, old: &Val, new: &Val, span: Span) -> Reported {
+        let (was, is) = (self.describe(old), self.describe(new));
+        let mut diagnostic = Diagnostic::new(
+            codes::CHANGED_TYPE,
+            span,
+            format!("variable `{name}` is {was} and cannot become {is}"),
+        )
+        .label(format!("this is {is}"));
+        if let Some(at) = self.names.get(name).and_then(|var| self.set_at.get(var)) {
+            diagnostic = diagnostic.also(*at, format!("it is {was} from here on"));
+        }
+        let help = match self.type_of(old) {
+            Some(Type::Scalar(s)) if self.type_of(new).is_some_and(|ty| ty.as_scalar().is_some()) => {
+                format!("convert the value, `{}`, or use another name", conversion(s, &self.text_of(span)))
+            }
+            _ => "a variable keeps one type; use another name".into(),
         };
-        self.builder().store(reference, value);
-        Ok(())
+        self.report(diagnostic.help(help))
     }
 
     fn coerce_stored(&mut self, val: &Val, ty: Type, span: Span) -> Option<Value> {
@@ -172,65 +216,35 @@ impl FunctionCx<'_, '_> {
         )
     }
 
-    /// Replaces a component of a local: makes the changed whole and assigns it to where the whole came from.
-    fn set_component(&mut self, target: &Expr, val: &Val, value_span: Span) -> R<()> {
-        match &*target.kind {
-            ExprKind::Attribute { value: base, attr, attr_span } => {
-                let whole = self.expr(base)?;
-                let changed = self.with_attribute(&whole, attr, *attr_span, val, value_span)?;
-                self.assign_back(base, changed, value_span)
-            }
-            ExprKind::Subscript { value: base, indices } => {
-                let whole = self.expr(base)?;
-                let changed = self.with_index(&whole, indices, target.span, val, value_span)?;
-                self.assign_back(base, changed, value_span)
-            }
-            _ => unreachable!("components are attributes or subscripts"),
-        }
-    }
-
-    fn assign_back(&mut self, base: &Expr, changed: Val, value_span: Span) -> R<()> {
-        match &*base.kind {
-            ExprKind::Name(_) | ExprKind::Attribute { .. } | ExprKind::Subscript { .. } => {
-                self.assign(base, changed, value_span)
-            }
-            _ => Err(self.report(Diagnostic::new(
-                codes::EXPRESSION,
-                base.span,
-                "cannot assign to a component of a temporary value",
-            ))),
-        }
-    }
-
-    /// `target op= value`.
+    /// `target op= value`: the target is read first, then the value is evaluated.
     pub(super) fn augmented(&mut self, target: &Expr, op: BinOp, value: &Expr) -> R<()> {
-        if let ExprKind::Name(name) = &*target.kind {
-            let var = self.variable(name);
-            let old = self.read(var, name, target.span)?;
-            let right = self.expr(value)?;
-            let span = target.span.to(value.span);
-            let new = self.binary(op, &old, target.span, &right, value.span, span)?;
-            let new = self.settle(new, span)?;
-            return self.assign(target, new, value.span);
-        }
-        match self.place(target)? {
-            Placed::Memory(reference) => self.augment_memory(target, reference, op, value),
-            Placed::Component => {
-                let old = self.expr(target)?;
-                let right = self.expr(value)?;
-                let new =
-                    self.binary(op, &old, target.span, &right, value.span, target.span.to(value.span))?;
-                self.set_component(target, &new, value.span)
+        let span = target.span.to(value.span);
+        let place = match &*target.kind {
+            ExprKind::Name(_) | ExprKind::Attribute { .. } | ExprKind::Subscript { .. } => {
+                self.place(target)?
             }
-            Placed::Value(whole) => {
-                let what = self.describe(&whole);
-                Err(self.report(Diagnostic::new(
-                    codes::STORE_TYPE,
+            _ => {
+                let text = self.text_of(target.span);
+                return Err(self.report(Diagnostic::new(
+                    codes::EXPRESSION,
                     target.span,
-                    format!("cannot change {what} in place"),
-                )))
+                    format!("cannot change `{text}` in place"),
+                )));
             }
+        };
+        if let Place::Memory(reference) = place {
+            return self.augment_memory(target, reference, op, value);
         }
+        if let Place::Value(whole) = &place {
+            return Err(self.not_assignable(whole, target.span));
+        }
+        self.span = target.span;
+        let old = self.get(&place)?;
+        let right = self.expr(value)?;
+        let new = self.binary(op, &old, target.span, &right, value.span, span)?;
+        let new = self.settle(new, span)?;
+        self.span = span;
+        self.set(&place, &new, target.span, value.span)
     }
 
     /// `array[i] += value` is one atomic operation where the hardware has one; everything else reads, computes
@@ -262,7 +276,8 @@ impl FunctionCx<'_, '_> {
         let old = Val::Ir(self.builder().load(reference));
         let right = self.expr(value)?;
         let new = self.binary(op, &old, target.span, &right, value.span, target.span.to(value.span))?;
-        self.store_to(reference, &new, target.span, value.span)
+        self.span = target.span.to(value.span);
+        self.set(&Place::Memory(reference), &new, target.span, value.span)
     }
 
     /// The value of a variable, or a diagnosis of why it has none.
@@ -286,8 +301,8 @@ impl FunctionCx<'_, '_> {
                     span,
                     format!("variable `{name}` may be read before it is set"),
                 )
-                .also(branch, "it is set only on some paths through here")
-                .help(format!("set `{name}` before this branch or loop")),
+                .also(branch, "it may stay unset here")
+                .help(format!("give `{name}` a value before that, such as `{name} = float(0.0)`, or set it on every path")),
             )),
             Slot::Conflict(branch, one, other) => Err(self.report(
                 Diagnostic::new(
@@ -305,8 +320,6 @@ impl FunctionCx<'_, '_> {
     pub(super) fn truth(&mut self, val: &Val, span: Span) -> R<Val> {
         use inkle_ir::{CmpOp, Constant};
         match val {
-            Val::Const(ConstValue::Str(text)) => return Ok(Val::bool(!text.is_empty())),
-            Val::Const(ConstValue::None) => return Ok(Val::bool(false)),
             Val::Const(c) => {
                 if let Some(Constant::Bool(b)) = c.scalar().map(|c| c.convert(Scalar::Bool)) {
                     return Ok(Val::bool(b));
@@ -329,7 +342,7 @@ impl FunctionCx<'_, '_> {
                 let what = self.describe(val);
                 Err(self.report(
                     Diagnostic::new(codes::CONDITION, span, format!("{what} has no truth value"))
-                        .help("compare it with something"),
+                        .help("numbers, `bool` and arrays have one; write a comparison"),
                 ))
             }
         }

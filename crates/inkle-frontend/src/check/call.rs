@@ -7,19 +7,19 @@ use inkle_ir::{FunctionKind, OpKind, Type, Value};
 
 use super::codes;
 use super::function::{Arg, FunctionCx, Instance, Origin};
+use super::library::LibrarySignature;
+use super::place::Place;
 use super::val::{R, Reported, Val};
 use crate::builtins::{Builtin, Lower};
 use crate::env::{ConstValue, FunctionKey, FunctionSource, LibraryFunction};
 use crate::pattern::{Bindings, Pattern};
 use crate::signature::Signature;
-use crate::tree::{Expr, ExprKind, ParamDef};
+use crate::tree::{Expr, ExprKind};
 
 /// Evaluated arguments of a call.
 pub(super) struct Args {
     pub positional: Vec<(Val, Span)>,
     pub keywords: Vec<(String, Val, Span)>,
-    /// The argument expressions, for parameters passed by reference.
-    pub exprs: Vec<Expr>,
 }
 
 impl Args {
@@ -77,11 +77,14 @@ impl FunctionCx<'_, '_> {
             Some(val) => Ok(val),
             None => {
                 let text = self.text_of(func.span);
-                Err(self.report(Diagnostic::new(
-                    codes::NOT_A_VALUE,
-                    expr.span,
-                    format!("`{text}` does not return a value"),
-                )))
+                Err(self.report(
+                    Diagnostic::new(
+                        codes::NOT_A_VALUE,
+                        expr.span,
+                        format!("`{text}` does not return a value"),
+                    )
+                    .help("call it on a line of its own, or add a `return` with a value to it"),
+                ))
             }
         }
     }
@@ -120,7 +123,7 @@ impl FunctionCx<'_, '_> {
     }
 
     pub(super) fn evaluate(&mut self, args: &[Expr], keywords: &[(Option<String>, Expr)]) -> R<Args> {
-        let mut out = Args { positional: Vec::new(), keywords: Vec::new(), exprs: Vec::new() };
+        let mut out = Args { positional: Vec::new(), keywords: Vec::new() };
         let mut failed = false;
         for arg in args {
             let (inner, spread) = match &*arg.kind {
@@ -147,7 +150,7 @@ impl FunctionCx<'_, '_> {
         }
         for (name, value) in keywords {
             let Some(name) = name else {
-                return Err(self.unsupported(value, "`**` in a call"));
+                return Err(self.unsupported(value, "`**` in a call", "name the arguments one by one"));
             };
             match self.expr(value) {
                 Ok(val) => out.keywords.push((name.clone(), val, value.span)),
@@ -166,13 +169,9 @@ impl FunctionCx<'_, '_> {
         keywords: &[(Option<String>, Expr)],
     ) -> R<Option<Val>> {
         let Some(builtin) = crate::builtins::lookup(name) else {
-            let mut evaluated = self.evaluate(args, keywords)?;
-            let by_reference = |f: &LibraryFunction| f.def.params.iter().any(is_reference);
-            if self.checker.env.library(name).iter().any(by_reference) {
-                evaluated.exprs =
-                    args.iter().chain(keywords.iter().map(|(_, value)| value)).cloned().collect();
-            }
-            return self.call_library_args(name, &evaluated, expr.span, func.span);
+            let evaluated = self.evaluate(args, keywords)?;
+            let exprs: Vec<&Expr> = args.iter().chain(keywords.iter().map(|(_, e)| e)).collect();
+            return self.call_library_args(name, &evaluated, &exprs, expr.span, func.span);
         };
         if let Lower::Special(special) = builtin.lower {
             return self.special(special, builtin, expr, args, keywords);
@@ -206,7 +205,7 @@ impl FunctionCx<'_, '_> {
         if let (Lower::Operator(op), [(a, at), (b, bt)]) = (builtin.lower, args.positional.as_slice()) {
             return self.binary(op, a, *at, b, *bt, span).map(Some);
         }
-        if let Some(found) = self.try_library(builtin.name, args, span)? {
+        if let Some(found) = self.try_library(builtin.name, args, &[], span)? {
             return Ok(found);
         }
         Err(self.no_overload(builtin, args, span))
@@ -264,9 +263,10 @@ impl FunctionCx<'_, '_> {
             .library(name)
             .iter()
             .map(|f| {
-                let params = f.def.params.iter().map(|p| {
-                    let pattern = p.annotation.as_ref().and_then(Pattern::of_param);
-                    format!("{}: {}", p.name, pattern.map_or_else(|| "any".into(), |(p, _)| p.to_string()))
+                let signature = LibrarySignature::of(f);
+                let params = f.def.params.iter().zip(&signature.params).map(|(p, (pattern, _))| {
+                    let pattern = pattern.as_ref().map_or_else(|| "any".into(), Pattern::to_string);
+                    format!("{}: {pattern}", p.name)
                 });
                 format!("{name}({})", params.collect::<Vec<_>>().join(", "))
             })
@@ -275,12 +275,19 @@ impl FunctionCx<'_, '_> {
 
     /// A call of a library function by name; `None` when no overload takes the arguments.
     pub(super) fn call_library(&mut self, name: &str, args: &[(Val, Span)], span: Span) -> R<Option<Val>> {
-        let args = Args { positional: args.to_vec(), keywords: Vec::new(), exprs: Vec::new() };
-        Ok(self.try_library(name, &args, span)?.flatten())
+        let args = Args { positional: args.to_vec(), keywords: Vec::new() };
+        Ok(self.try_library(name, &args, &[], span)?.flatten())
     }
 
-    fn call_library_args(&mut self, name: &str, args: &Args, span: Span, func_span: Span) -> R<Option<Val>> {
-        if let Some(found) = self.try_library(name, args, span)? {
+    fn call_library_args(
+        &mut self,
+        name: &str,
+        args: &Args,
+        exprs: &[&Expr],
+        span: Span,
+        func_span: Span,
+    ) -> R<Option<Val>> {
+        if let Some(found) = self.try_library(name, args, exprs, span)? {
             return Ok(found);
         }
         let forms = self.library_forms(name);
@@ -299,12 +306,21 @@ impl FunctionCx<'_, '_> {
     }
 
     /// Calls the first library overload that takes the arguments: `None` when none does, `Some(None)` when it has no
-    /// value.
-    fn try_library(&mut self, name: &str, args: &Args, span: Span) -> R<Option<Option<Val>>> {
+    /// value. `exprs` are the arguments as written, for those passed by reference.
+    fn try_library(
+        &mut self,
+        name: &str,
+        args: &Args,
+        exprs: &[&Expr],
+        span: Span,
+    ) -> R<Option<Option<Val>>> {
         let overloads = self.checker.env.library(name);
         for overload in &overloads {
-            if let Some((bound, bindings)) = self.match_library(overload, args, span) {
-                return self.call_overload(name, overload, bound, bindings, &args.exprs, span).map(Some);
+            let signature = LibrarySignature::of(overload);
+            if let Some((bound, bindings)) = self.match_library(overload, &signature, args, span) {
+                return self
+                    .call_overload(name, overload, &signature, bound, bindings, exprs, span)
+                    .map(Some);
             }
         }
         Ok(None)
@@ -313,6 +329,7 @@ impl FunctionCx<'_, '_> {
     fn match_library(
         &mut self,
         overload: &LibraryFunction,
+        signature: &LibrarySignature,
         args: &Args,
         span: Span,
     ) -> Option<(Vec<(Val, Span)>, Bindings)> {
@@ -326,8 +343,8 @@ impl FunctionCx<'_, '_> {
         };
         let bound = args.bind(&names, default, span).ok()?;
         let mut bindings = Bindings::default();
-        for ((val, at), param) in bound.iter().zip(params) {
-            let pattern = Pattern::of_param(param.annotation.as_ref()?)?.0;
+        for (((val, at), param), (pattern, _)) in bound.iter().zip(params).zip(&signature.params) {
+            let pattern = pattern.as_ref()?;
             let from_default = *at == span && param.default.is_some();
             // A default is a literal that takes the parameter's type.
             if from_default && pattern.instantiate(&bindings).is_some() {
@@ -340,19 +357,42 @@ impl FunctionCx<'_, '_> {
         Some((bound, bindings))
     }
 
+    #[expect(clippy::too_many_arguments, reason = "an overload, what it was matched with, and the call")]
     fn call_overload(
         &mut self,
         name: &str,
         overload: &LibraryFunction,
+        signature: &LibrarySignature,
         bound: Vec<(Val, Span)>,
         bindings: Bindings,
-        exprs: &[Expr],
+        exprs: &[&Expr],
         span: Span,
     ) -> R<Option<Val>> {
+        let by_reference = signature.by_reference();
+        let mut places = Vec::new();
+        for index in &by_reference {
+            let at = bound[*index].1;
+            let place = match exprs.iter().find(|e| e.span == at) {
+                Some(expr) => self.place(expr)?,
+                None => Place::Value(bound[*index].0.clone()),
+            };
+            if let Place::Value(_) = place {
+                let (text, param) = (self.text_of(at), &overload.def.params[*index].name);
+                return Err(self.report(
+                    Diagnostic::new(
+                        codes::NOT_A_VALUE,
+                        at,
+                        format!("`{name}` changes its argument `{param}`, but `{text}` cannot be assigned"),
+                    )
+                    .help("pass a variable"),
+                ));
+            }
+            places.push((place, at));
+        }
         let mut values = Vec::new();
-        for ((val, at), param) in bound.iter().zip(&overload.def.params) {
-            let pattern = param.annotation.as_ref().and_then(Pattern::of_param).expect("matched before").0;
-            let value = match pattern.instantiate(&bindings).and_then(|ty| self.coerce(val, ty, *at)) {
+        for ((val, at), (pattern, _)) in bound.iter().zip(&signature.params) {
+            let ty = pattern.as_ref().and_then(|p| p.instantiate(&bindings));
+            let value = match ty.and_then(|ty| self.coerce(val, ty, *at)) {
                 Some(value) => value,
                 None => self.value_of(val, *at)?,
             };
@@ -366,38 +406,18 @@ impl FunctionCx<'_, '_> {
             kind: FunctionKind::Func,
             args: types.into_iter().map(Arg::Value).collect(),
             bindings,
-            returns: None,
+            returns: signature.results.clone(),
         };
-        let mut results = self.emit_results(instance, &values, span)?;
-        let references: Vec<Span> = bound
-            .iter()
-            .zip(&overload.def.params)
-            .filter(|(_, p)| is_reference(p))
-            .map(|((_, at), _)| *at)
-            .collect();
-        let last_values = results.split_off(results.len() - references.len());
-        for (at, value) in references.into_iter().zip(last_values) {
-            let target = exprs.iter().find(|e| e.span == at).filter(|e| is_assignable(e));
-            let Some(target) = target else {
-                return Err(self.report(
-                    Diagnostic::new(
-                        codes::NOT_A_VALUE,
-                        at,
-                        format!("`{name}` changes this argument, so it must be a variable"),
-                    )
-                    .help("assign the value to a variable first"),
-                ));
-            };
-            self.assign(target, Val::Ir(value), at)?;
+        let results = self.emit_call(instance, &values, span)?;
+        let (results, changed) = results.split_at(results.len() - places.len());
+        for ((place, at), value) in places.iter().zip(changed) {
+            self.set(place, &Val::Ir(*value), *at, *at)?;
         }
-        Ok(values_to_val(&results))
+        Ok(as_result(results))
     }
 
-    fn emit_call(&mut self, instance: Instance, values: &[Value], span: Span) -> R<Option<Val>> {
-        Ok(values_to_val(&self.emit_results(instance, values, span)?))
-    }
-
-    fn emit_results(&mut self, instance: Instance, values: &[Value], span: Span) -> R<Vec<Value>> {
+    /// Calls an instance; gives its results, then the last values of what was passed by reference.
+    fn emit_call(&mut self, instance: Instance, values: &[Value], span: Span) -> R<Vec<Value>> {
         let (function, results) = self.checker.instance(instance, span)?;
         let outer = std::mem::replace(&mut self.span, span);
         let op = self.builder().call(function, values, &results);
@@ -416,6 +436,18 @@ impl FunctionCx<'_, '_> {
                 return Err(Reported);
             }
         };
+        let mut open = false;
+        for source in &sources {
+            for (spec, param) in source.params.iter().zip(&source.def.params) {
+                if spec.pattern.is_none() {
+                    self.report(super::unannotated(&source.name, param).also(span, "called here"));
+                    open = true;
+                }
+            }
+        }
+        if open {
+            return Err(Reported);
+        }
         // An exact match wins over one that gives a literal another width.
         for literals_adapt in [false, true] {
             for source in &sources {
@@ -513,7 +545,8 @@ impl FunctionCx<'_, '_> {
             bindings: Bindings::default(),
             returns: source.returns.clone(),
         };
-        self.emit_call(instance, &values, span)
+        let results = self.emit_call(instance, &values, span)?;
+        Ok(as_result(&results))
     }
 
     fn user_mismatch(&mut self, sources: &[Arc<FunctionSource>], args: &Args, span: Span) -> Reported {
@@ -676,19 +709,11 @@ impl FunctionCx<'_, '_> {
     }
 }
 
-/// What a call's results stand for: nothing, a value or a tuple.
-fn values_to_val(results: &[Value]) -> Option<Val> {
+/// What a call with these results stands for; `None` when it has none.
+fn as_result(results: &[Value]) -> Option<Val> {
     match results {
         [] => None,
         [one] => Some(Val::Ir(*one)),
         many => Some(Val::tuple(many.iter().map(|v| Val::Ir(*v)).collect())),
     }
-}
-
-fn is_reference(param: &ParamDef) -> bool {
-    param.annotation.as_ref().and_then(Pattern::of_param).is_some_and(|(_, by_reference)| by_reference)
-}
-
-fn is_assignable(expr: &Expr) -> bool {
-    matches!(*expr.kind, ExprKind::Name(_) | ExprKind::Attribute { .. } | ExprKind::Subscript { .. })
 }

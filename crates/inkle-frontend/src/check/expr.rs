@@ -9,24 +9,19 @@ use super::codes;
 use super::function::{FunctionCx, Origin};
 use super::val::{R, Reported, Slot, Val};
 use crate::env::{Binding, ConstValue};
-use crate::pattern::{Bound, Pattern};
+use crate::pattern::Bound;
 use crate::tree::{self, Expr, ExprKind, LogicOp, UnOp};
 
-/// Where an attribute or subscript leads.
-pub(super) enum Placed {
-    /// To memory: a ref.
-    Memory(Value),
-    /// To a component of a value.
-    Component,
-    /// To a whole value.
-    Value(Val),
-}
+/// Checking goes on on a new piece of stack when less than this is left.
+pub(super) const RED_ZONE: usize = 128 * 1024;
+/// The size of a new piece of stack.
+pub(super) const STACK: usize = 2 * 1024 * 1024;
 
 impl FunctionCx<'_, '_> {
     /// Checks an expression.
     pub(super) fn expr(&mut self, expr: &Expr) -> R<Val> {
         let outer = std::mem::replace(&mut self.span, expr.span);
-        let result = self.expr_inner(expr);
+        let result = stacker::maybe_grow(RED_ZONE, STACK, || self.expr_inner(expr));
         self.span = outer;
         result
     }
@@ -55,19 +50,42 @@ impl FunctionCx<'_, '_> {
             ExprKind::Compare { first, rest } => self.compare_chain(first, rest),
             ExprKind::IfElse { test, then, orelse } => self.if_else(test, then, orelse, expr.span),
             ExprKind::Call { func, args, keywords } => self.call(expr, func, args, keywords),
-            ExprKind::Attribute { .. } | ExprKind::Subscript { .. } => match self.resolve_place(expr)? {
-                Resolved::Memory(reference) => Ok(Val::Ir(self.builder().load(reference))),
-                Resolved::Val(val) => Ok(val),
-            },
-            ExprKind::Tuple(items) | ExprKind::List(items) => self.tuple(items),
-            ExprKind::FormatStr(_) => Err(self.unsupported(expr, "an f-string here; it can only be printed")),
-            ExprKind::Slice { .. } => Err(self.unsupported(expr, "a slice outside brackets")),
-            ExprKind::Starred(_) => Err(self.unsupported(expr, "`*` here")),
-            ExprKind::Lambda { .. } => Err(self.unsupported(expr, "a lambda here")),
-            ExprKind::Ellipsis => Err(self.unsupported(expr, "`...` here")),
+            ExprKind::Attribute { .. } | ExprKind::Subscript { .. } => {
+                let place = self.place(expr)?;
+                self.get(&place)
+            }
+            ExprKind::Tuple(items) => self.tuple(items),
+            ExprKind::List(_) => Err(self.unsupported(
+                expr,
+                "a list",
+                "use a vector, a tuple or `wp.zeros` outside the kernel",
+            )),
+            ExprKind::FormatStr(_) => Err(self.unsupported(
+                expr,
+                "an f-string here",
+                "f-strings can only be printed: `print(f\"...\")`",
+            )),
+            ExprKind::Slice { .. } => {
+                Err(self.unsupported(expr, "a slice outside brackets", "write `x[start:stop]`"))
+            }
+            ExprKind::Starred(_) => {
+                Err(self.unsupported(expr, "`*` here", "`*` spreads the arguments of a call"))
+            }
+            ExprKind::Lambda { .. } => {
+                Err(self.unsupported(expr, "a lambda", "define a function and decorate it with `@wp.func`"))
+            }
+            ExprKind::Ellipsis => Err(self.unsupported(expr, "`...` here", "leave it out")),
             ExprKind::Unsupported(what) => {
-                let what = format!("{what} expressions");
-                Err(self.unsupported(expr, &what))
+                let help = match what.as_str() {
+                    ":=" => "assign on a line of its own",
+                    "dict" | "set" => "use a `@wp.struct`",
+                    "list comprehension"
+                    | "set comprehension"
+                    | "dict comprehension"
+                    | "generator expression" => "write a `for` loop",
+                    _ => "compute it in Python and pass it to the kernel",
+                };
+                Err(self.unsupported(expr, &format!("`{what}`"), help))
             }
         }
     }
@@ -154,12 +172,16 @@ impl FunctionCx<'_, '_> {
 
     fn undefined(&mut self, name: &str, span: Span) -> Reported {
         let mut candidates: Vec<String> = self.names.keys().cloned().collect();
+        if let Origin::User(key) = self.origin {
+            candidates.extend(self.checker.env.visible_names(key));
+        }
         candidates.extend(["range", "len", "min", "max", "abs", "int", "float", "print"].map(str::to_owned));
         let mut diagnostic =
             Diagnostic::new(codes::UNDEFINED_NAME, span, format!("name `{name}` is not defined"));
-        if let Some(near) = nearest(name, &candidates) {
-            diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
-        }
+        diagnostic = match nearest(name, &candidates) {
+            Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+            None => diagnostic.help("define it before the kernel, in the same file or by an import"),
+        };
         self.report(diagnostic)
     }
 
@@ -183,172 +205,7 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// Where an attribute or subscript leads, for assignment.
-    pub(super) fn place(&mut self, expr: &Expr) -> R<Placed> {
-        let (base, is_memory_step) = match &*expr.kind {
-            ExprKind::Attribute { value, .. } | ExprKind::Subscript { value, .. } => (value, true),
-            _ => return Ok(Placed::Value(self.expr(expr)?)),
-        };
-        debug_assert!(is_memory_step);
-        // A component of a local is assigned through the local, so the local is not read here.
-        if !self.leads_to_memory(base)? {
-            return Ok(Placed::Component);
-        }
-        match self.resolve_place(expr)? {
-            Resolved::Memory(reference) => Ok(Placed::Memory(reference)),
-            // A row or slice of something in memory: rebuilt and stored as a whole.
-            Resolved::Val(Val::Ir(value)) if !matches!(self.function.ty(value), Type::Array(_)) => {
-                Ok(Placed::Component)
-            }
-            Resolved::Val(val) => Ok(Placed::Value(val)),
-        }
-    }
-
-    /// Whether a base expression is an array, a place in one, or a value that holds one.
-    fn leads_to_memory(&mut self, base: &Expr) -> R<bool> {
-        match &*base.kind {
-            ExprKind::Name(name) => {
-                let val = self.name(name, base.span)?;
-                Ok(matches!(self.type_of(&val), Some(Type::Array(_) | Type::Ref(_))))
-            }
-            ExprKind::Attribute { value, attr, .. } => {
-                if self.leads_to_memory(value)? {
-                    return Ok(true);
-                }
-                // A struct held in a variable may have array fields.
-                let path_type = self.static_type(value);
-                Ok(path_type.and_then(Type::as_struct).is_some_and(|s| {
-                    s.field_index(attr).is_some_and(|i| matches!(s.fields[i].ty, Type::Array(_)))
-                }))
-            }
-            ExprKind::Subscript { value, .. } => self.leads_to_memory(value),
-            _ => Ok(false),
-        }
-    }
-
-    /// The type of a chain of names and attributes, without emitting anything.
-    fn static_type(&mut self, expr: &Expr) -> Option<Type> {
-        match &*expr.kind {
-            ExprKind::Name(name) => {
-                let var = self.names.get(name)?;
-                match &self.slots[var.0] {
-                    Slot::Set(val) => self.type_of(val),
-                    _ => None,
-                }
-            }
-            ExprKind::Attribute { value, attr, .. } => {
-                let s = self.static_type(value)?.as_struct()?;
-                Some(s.fields[s.field_index(attr)?].ty)
-            }
-            _ => None,
-        }
-    }
-
-    fn resolve_place(&mut self, expr: &Expr) -> R<Resolved> {
-        let outer = std::mem::replace(&mut self.span, expr.span);
-        let result = self.resolve_place_inner(expr);
-        self.span = outer;
-        result
-    }
-
-    fn resolve_place_inner(&mut self, expr: &Expr) -> R<Resolved> {
-        match &*expr.kind {
-            ExprKind::Attribute { value, attr, attr_span } => {
-                let base = self.resolve_place(value)?;
-                match base {
-                    Resolved::Memory(reference) => {
-                        let target = self.function.ty(reference).as_ref_target().expect("a place is a ref");
-                        if let Type::Struct(s) = target {
-                            return match s.field_index(attr) {
-                                Some(index) => {
-                                    let field = self.builder().field(reference, index as u32);
-                                    // An array held in memory is its descriptor.
-                                    if matches!(s.fields[index].ty, Type::Array(_)) {
-                                        return Ok(Resolved::Val(Val::Ir(self.builder().load(field))));
-                                    }
-                                    Ok(Resolved::Memory(field))
-                                }
-                                None => Err(self.no_attribute(&Val::Ir(reference), target, attr, *attr_span)),
-                            };
-                        }
-                        if let Some(index) = component_name(target, attr) {
-                            let index = self.builder().i32(index as i32);
-                            return Ok(Resolved::Memory(self.builder().comp(reference, index)));
-                        }
-                        let whole = Val::Ir(self.builder().load(reference));
-                        self.attribute(&whole, attr, *attr_span).map(Resolved::Val)
-                    }
-                    Resolved::Val(val) => self.attribute(&val, attr, *attr_span).map(Resolved::Val),
-                }
-            }
-            ExprKind::Subscript { value, indices } => {
-                if let Origin::Library(_) = self.origin
-                    && let Some(pattern) = Pattern::from_annotation(expr)
-                    && let Some(ty) = pattern.instantiate(&self.bindings)
-                {
-                    return Ok(Resolved::Val(Val::Type(ty)));
-                }
-                let base = self.resolve_place(value)?;
-                match base {
-                    Resolved::Memory(reference) => {
-                        let target = self.function.ty(reference).as_ref_target().expect("a place is a ref");
-                        if let Some(flat) = self.scalar_index(target, indices, expr.span)? {
-                            return Ok(Resolved::Memory(self.builder().comp(reference, flat)));
-                        }
-                        let whole = Val::Ir(self.builder().load(reference));
-                        self.index(&whole, indices, expr.span)
-                    }
-                    Resolved::Val(val) => self.index(&val, indices, expr.span),
-                }
-            }
-            _ => self.expr(expr).map(Resolved::Val),
-        }
-    }
-
-    fn index(&mut self, val: &Val, indices: &[Expr], span: Span) -> R<Resolved> {
-        if let Val::Ir(array) = val
-            && let Type::Array(ty) = self.function.ty(*array)
-        {
-            if indices.iter().any(|i| matches!(*i.kind, ExprKind::Slice { .. })) {
-                return Err(self.report(
-                    Diagnostic::new(
-                        codes::EXPRESSION,
-                        span,
-                        "slices of arrays inside kernels are not available yet",
-                    )
-                    .help("index the elements, or slice the array before the launch"),
-                ));
-            }
-            if indices.len() > ty.ndim as usize {
-                let text = ty.elem.python_name();
-                return Err(self.report(Diagnostic::new(
-                    codes::INDEX,
-                    span,
-                    format!("{} indices for an array of {} dimensions of {text}", indices.len(), ty.ndim),
-                )));
-            }
-            let mut values = Vec::new();
-            for (dim, index) in indices.iter().enumerate() {
-                let extent =
-                    |cx: &mut Self| cx.builder().value(OpKind::Shape(dim as u32), [*array], Type::I32);
-                values.push(self.array_index(index, extent)?);
-            }
-            return Ok(if values.len() == ty.ndim as usize {
-                Resolved::Memory(self.builder().elem(*array, &values))
-            } else {
-                Resolved::Val(Val::Ir(self.builder().view(*array, &values)))
-            });
-        }
-        self.component(val, indices, span).map(Resolved::Val)
-    }
-
     /// An index into an array: any integer; negative ones count from the end.
-    fn array_index(&mut self, expr: &Expr, extent: impl FnOnce(&mut Self) -> Value) -> R<Value> {
-        let val = self.expr(expr)?;
-        self.index_value(&val, expr.span, extent)
-    }
-
-    /// The same for a value.
     pub(super) fn index_value(
         &mut self,
         val: &Val,
@@ -410,40 +267,37 @@ impl FunctionCx<'_, '_> {
 
     /// Whether a value is known not to be negative, so that no wrapping is needed.
     pub(super) fn not_negative(&self, value: Value) -> bool {
+        self.not_negative_within(value, 6)
+    }
+
+    fn not_negative_within(&self, value: Value, depth: u32) -> bool {
         let Some(op) = self.function.defining_op(value) else {
-            return self.counts_up(value);
+            return self.rising.contains(&value);
         };
+        if depth == 0 {
+            return false;
+        }
+        let known = |v: &Value| self.not_negative_within(*v, depth - 1);
         match &op.kind {
             OpKind::Const(c) => !matches!(c, inkle_ir::Constant::Int(i) if *i < 0),
             OpKind::Zero | OpKind::Tid(_) | OpKind::LaunchDim(_) | OpKind::Shape(_) => true,
             OpKind::Binary(
-                BinaryOp::Add
-                | BinaryOp::Mul
-                | BinaryOp::Min
-                | BinaryOp::Div
-                | BinaryOp::FloorDiv
-                | BinaryOp::Shr,
-            ) => op.operands.iter().all(|v| self.not_negative(*v)),
-            OpKind::Binary(BinaryOp::Max | BinaryOp::And) => {
-                op.operands.iter().any(|v| self.not_negative(*v))
-            }
-            OpKind::Binary(BinaryOp::Rem) => self.not_negative(op.operands[0]),
+                BinaryOp::Add | BinaryOp::Mul | BinaryOp::Min | BinaryOp::Div | BinaryOp::FloorDiv,
+            ) => op.operands.iter().all(known),
+            OpKind::Binary(BinaryOp::Max | BinaryOp::And) => op.operands.iter().any(known),
+            OpKind::Binary(BinaryOp::Rem | BinaryOp::Shr) => known(&op.operands[0]),
             OpKind::Cast => {
-                let from = self.function.ty(op.operands[0]);
-                match from.as_scalar() {
-                    Some(s) if s.is_int() && !s.is_signed() && s.size() < 8 => true,
-                    Some(s) if s.is_int() => self.not_negative(op.operands[0]),
+                let (from, to) =
+                    (self.function.ty(op.operands[0]).as_scalar(), self.function.ty(value).as_scalar());
+                match (from, to) {
+                    (Some(f), Some(t)) if f.is_int() && !f.is_signed() => f.size() < t.size(),
+                    (Some(f), Some(t)) if f.is_int() => f.size() <= t.size() && known(&op.operands[0]),
                     _ => false,
                 }
             }
-            OpKind::Select => self.not_negative(op.operands[1]) && self.not_negative(op.operands[2]),
+            OpKind::Select => known(&op.operands[1]) && known(&op.operands[2]),
             _ => false,
         }
-    }
-
-    /// Whether a value is the index of a loop that was noted to count up from zero or more.
-    fn counts_up(&self, value: Value) -> bool {
-        self.rising.contains(&value)
     }
 
     fn logic(&mut self, op: LogicOp, values: &[Expr]) -> R<Val> {
@@ -525,6 +379,15 @@ impl FunctionCx<'_, '_> {
     }
 
     fn negate(&mut self, val: &Val, span: Span) -> R<Val> {
+        if let Origin::User(_) = self.origin
+            && self.type_of(val).is_some_and(Type::is_float)
+        {
+            let (what, text) = (self.describe(val), self.text_of(span));
+            return Err(self.report(
+                Diagnostic::new(codes::OPERAND_TYPES, span, format!("`not` is not defined for {what}"))
+                    .help(format!("compare with zero: `{text} == 0.0`")),
+            ));
+        }
         match self.truth(val, span)? {
             Val::Const(ConstValue::Bool(b)) => Ok(Val::bool(!b)),
             truth => {
@@ -659,7 +522,7 @@ impl FunctionCx<'_, '_> {
         self.builder().value(OpKind::Tid(dim), [], Type::I32)
     }
 
-    pub(super) fn no_attribute(&mut self, _val: &Val, ty: Type, attr: &str, span: Span) -> Reported {
+    pub(super) fn no_attribute(&mut self, ty: Type, attr: &str, span: Span) -> Reported {
         let mut diagnostic = Diagnostic::new(
             codes::NO_ATTRIBUTE,
             span,
@@ -668,11 +531,16 @@ impl FunctionCx<'_, '_> {
         let candidates: Vec<String> = match ty {
             Type::Struct(s) => s.fields.iter().map(|f| f.name.clone()).collect(),
             Type::Array(_) => {
-                ["shape", "strides", "ptr", "ndim", "size", "dtype", "grad"].map(str::to_owned).to_vec()
+                ["shape", "strides", "ptr", "ndim", "size", "dtype"].map(str::to_owned).to_vec()
             }
+            Type::Vec { len: len @ 1..=4, .. } => {
+                ["x", "y", "z", "w"][..len as usize].iter().map(|c| (*c).to_owned()).collect()
+            }
+            Type::Quat(_) => ["x", "y", "z", "w"].map(str::to_owned).to_vec(),
+            Type::Transform(_) => ["p", "q"].map(str::to_owned).to_vec(),
             _ => Vec::new(),
         };
-        if let Some(near) = nearest(attr, &candidates) {
+        if let Some(near) = nearest(attr, &candidates).filter(|_| attr.len() > 1) {
             diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
         } else if !candidates.is_empty() {
             diagnostic = diagnostic.help(format!("it has {}", candidates.join(", ")));
@@ -693,12 +561,6 @@ impl FunctionCx<'_, '_> {
             }
         }
     }
-}
-
-/// What a chain of attributes and subscripts gives: a place in memory not read yet, or a value.
-pub(super) enum Resolved {
-    Memory(Value),
-    Val(Val),
 }
 
 /// The flat index of a component's name.

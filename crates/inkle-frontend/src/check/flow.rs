@@ -1,23 +1,15 @@
-//! Control flow: branches merged by yields, early exits turned into conditions, loops with carried values.
+//! Control flow: branches merged by yields, early exits turned into conditions.
 
 use inkle_diag::{Diagnostic, Span};
-use inkle_ir::{Block, OpKind, Type, Value};
+use inkle_ir::{Block, MAX_NESTING, OpKind, Type, Value};
 
 use super::codes;
+use super::expr::{RED_ZONE, STACK};
 use super::function::FunctionCx;
-use super::val::{R, Reported, Slot, Val, VarId};
+use super::scan;
+use super::val::{R, Slot, Val, VarId};
 use crate::env::ConstValue;
-use crate::tree::{Expr, ExprKind, Stmt, StmtKind};
-
-/// A range a loop runs over.
-pub(super) struct Range {
-    /// Start, end and step, of one integer type.
-    pub bounds: [Value; 3],
-    /// The step when it is constant.
-    pub step: Option<i128>,
-    /// Whether the body is known to run at least once.
-    pub runs: bool,
-}
+use crate::tree::{Expr, Stmt};
 
 /// Whether the code after a statement runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -30,131 +22,8 @@ pub(super) enum Exit {
     When(Value),
 }
 
-/// The names that statements assign, in order of appearance, nested functions excluded.
-pub(super) fn assigned_names(stmts: &[Stmt]) -> Vec<String> {
-    fn target(expr: &Expr, names: &mut Vec<String>) {
-        match &*expr.kind {
-            ExprKind::Name(name) if !names.contains(name) => names.push(name.clone()),
-            ExprKind::Tuple(items) | ExprKind::List(items) => {
-                items.iter().for_each(|item| target(item, names))
-            }
-            ExprKind::Starred(value) => target(value, names),
-            _ => {}
-        }
-    }
-    fn walk(stmts: &[Stmt], names: &mut Vec<String>) {
-        for stmt in stmts {
-            match &stmt.kind {
-                StmtKind::Assign { targets, .. } => targets.iter().for_each(|t| target(t, names)),
-                StmtKind::AnnAssign { target: t, .. } | StmtKind::AugAssign { target: t, .. } => {
-                    target(t, names)
-                }
-                StmtKind::If { body, orelse, .. } | StmtKind::While { body, orelse, .. } => {
-                    walk(body, names);
-                    walk(orelse, names);
-                }
-                StmtKind::For { target: t, body, orelse, .. } => {
-                    target(t, names);
-                    walk(body, names);
-                    walk(orelse, names);
-                }
-                _ => {}
-            }
-        }
-    }
-    let mut names = Vec::new();
-    walk(stmts, &mut names);
-    names
-}
-
-/// The names whose value statements change: assigned ones and the roots of `x.y = `, `x[i] = `.
-fn changed_names(stmts: &[Stmt]) -> Vec<String> {
-    fn root(expr: &Expr, names: &mut Vec<String>) {
-        match &*expr.kind {
-            ExprKind::Name(name) if !names.contains(name) => names.push(name.clone()),
-            ExprKind::Attribute { value, .. }
-            | ExprKind::Subscript { value, .. }
-            | ExprKind::Starred(value) => root(value, names),
-            ExprKind::Tuple(items) | ExprKind::List(items) => items.iter().for_each(|item| root(item, names)),
-            _ => {}
-        }
-    }
-    fn walk(stmts: &[Stmt], names: &mut Vec<String>) {
-        for stmt in stmts {
-            match &stmt.kind {
-                StmtKind::Assign { targets, .. } => targets.iter().for_each(|t| root(t, names)),
-                StmtKind::AnnAssign { target, .. } | StmtKind::AugAssign { target, .. } => {
-                    root(target, names)
-                }
-                StmtKind::If { body, orelse, .. } | StmtKind::While { body, orelse, .. } => {
-                    walk(body, names);
-                    walk(orelse, names);
-                }
-                StmtKind::For { target, body, orelse, .. } => {
-                    root(target, names);
-                    walk(body, names);
-                    walk(orelse, names);
-                }
-                _ => {}
-            }
-        }
-    }
-    let mut names = Vec::new();
-    walk(stmts, &mut names);
-    names
-}
-
-/// The names that a turn of a loop with this body sets before anything can leave the turn.
-fn always_set(body: &[Stmt]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for stmt in body {
-        let one = std::slice::from_ref(stmt);
-        if has_loop_exit(one) || has_return(one) {
-            break;
-        }
-        match &stmt.kind {
-            StmtKind::Assign { .. } | StmtKind::AnnAssign { value: Some(_), .. } => {
-                names.extend(assigned_names(one))
-            }
-            StmtKind::If { body, orelse, .. } => {
-                let other = always_set(orelse);
-                names.extend(always_set(body).into_iter().filter(|name| other.contains(name)));
-            }
-            _ => {}
-        }
-    }
-    names.sort();
-    names.dedup();
-    names
-}
-
-/// Whether the statements hold a `break` of the loop they are the body of.
-pub(super) fn has_break(stmts: &[Stmt]) -> bool {
-    leaves(stmts, |kind| matches!(kind, StmtKind::Break))
-}
-
-/// Whether the statements hold a `break` or `continue` of the loop they are the body of.
-pub(super) fn has_loop_exit(stmts: &[Stmt]) -> bool {
-    leaves(stmts, |kind| matches!(kind, StmtKind::Break | StmtKind::Continue))
-}
-
-fn leaves(stmts: &[Stmt], wanted: fn(&StmtKind) -> bool) -> bool {
-    stmts.iter().any(|stmt| match &stmt.kind {
-        StmtKind::If { body, orelse, .. } => leaves(body, wanted) || leaves(orelse, wanted),
-        kind => wanted(kind),
-    })
-}
-
-/// Whether the statements hold a `return`, at any depth.
-pub(super) fn has_return(stmts: &[Stmt]) -> bool {
-    stmts.iter().any(|stmt| match &stmt.kind {
-        StmtKind::Return(_) => true,
-        StmtKind::If { body, orelse, .. }
-        | StmtKind::While { body, orelse, .. }
-        | StmtKind::For { body, orelse, .. } => has_return(body) || has_return(orelse),
-        _ => false,
-    })
-}
+/// The deepest nesting of branches and loops, a little less than the IR allows.
+const DEEPEST: usize = MAX_NESTING - 8;
 
 /// One side of a branch after it was checked.
 struct Side {
@@ -171,20 +40,26 @@ enum Merged {
 }
 
 impl FunctionCx<'_, '_> {
+    /// The flags that end the current statement list.
+    fn exit_flags(&self) -> impl Iterator<Item = VarId> + use<> {
+        let last = self.loops.last();
+        let (continued, broke) = (last.map(|l| l.continued), last.and_then(|l| l.broke));
+        std::iter::once(self.returned).chain(continued).chain(broke)
+    }
+
+    /// Whether the current statement list may have been left.
+    pub(super) fn may_have_left(&self) -> bool {
+        self.diverged || self.exit_flags().any(|flag| self.slots[flag.0] != Slot::Set(Val::bool(false)))
+    }
+
     /// Whether the flags say that the current statement list was left.
     pub(super) fn exit_condition(&mut self) -> Exit {
         if self.diverged {
             return Exit::Always;
         }
-        let mut flags = vec![self.returned];
-        if let Some(last) = self.loops.last() {
-            flags.push(last.continued);
-            flags.extend(last.broke);
-        }
         let mut condition: Option<Value> = None;
-        for flag in flags {
+        for flag in self.exit_flags() {
             match self.slots[flag.0].clone() {
-                Slot::Set(Val::Const(ConstValue::Bool(false))) => {}
                 Slot::Set(Val::Const(ConstValue::Bool(true))) => return Exit::Always,
                 Slot::Set(Val::Ir(value)) => {
                     condition = Some(match condition {
@@ -198,6 +73,16 @@ impl FunctionCx<'_, '_> {
         condition.map_or(Exit::Never, Exit::When)
     }
 
+    /// Counts a level of nesting.
+    pub(super) fn nest(&mut self, span: Span) {
+        self.depth += 1;
+        if self.depth == DEEPEST {
+            self.report(Diagnostic::new(codes::STATEMENT, span, "the code is nested too deeply").help(
+                "split the function; each early `return`, `break` or `continue` nests what follows it",
+            ));
+        }
+    }
+
     /// Checks both sides of an `if` on copies of the slots and merges them.
     pub(super) fn branch(
         &mut self,
@@ -207,6 +92,7 @@ impl FunctionCx<'_, '_> {
     ) {
         let span = self.span;
         let parent = self.block;
+        self.nest(span);
         let before = self.slots.clone();
         let was_diverged = self.diverged;
         let first_new = before.len();
@@ -217,7 +103,10 @@ impl FunctionCx<'_, '_> {
             // Hidden variables made on the other side start out as they were made.
             cx.slots.resize(cx.var_names.len(), Slot::Unset);
             cx.diverged = was_diverged;
-            body(cx);
+            // What is too deep was reported; going on would only use up the stack.
+            if cx.depth < DEEPEST {
+                stacker::maybe_grow(RED_ZONE, STACK, || body(cx));
+            }
             Side { block: cx.block, slots: std::mem::take(&mut cx.slots), diverged: cx.diverged }
         };
         let (mut then, mut orelse) = (Some(then), Some(orelse));
@@ -225,7 +114,21 @@ impl FunctionCx<'_, '_> {
         let b = run(self, &mut |cx| (orelse.take().expect("called once"))(cx));
         self.block = parent;
         self.span = span;
+        self.depth -= 1;
         self.merge(condition, a, b, first_new);
+        self.forget_hidden(first_new);
+    }
+
+    /// Drops hidden variables made since there were `count` variables; nothing refers to them any more.
+    fn forget_hidden(&mut self, count: usize) {
+        while self.slots.len() > count && self.is_hidden(VarId(self.slots.len() - 1)) {
+            let last = VarId(self.slots.len() - 1);
+            if self.results.as_ref().is_some_and(|results| results.iter().any(|(var, _)| *var == last)) {
+                break;
+            }
+            self.slots.pop();
+            self.var_names.pop();
+        }
     }
 
     fn merge(&mut self, condition: Value, mut a: Side, mut b: Side, first_new: usize) {
@@ -304,13 +207,13 @@ impl FunctionCx<'_, '_> {
                 if b.diverged || hidden {
                     return self.one_sided(p, true);
                 }
-                Merged::Keep(self.maybe(other))
+                Merged::Keep(if a.diverged { other.clone() } else { self.maybe(other) })
             }
             (other, Slot::Set(q)) => {
                 if a.diverged || hidden {
                     return self.one_sided(q, false);
                 }
-                Merged::Keep(self.maybe(other))
+                Merged::Keep(if b.diverged { other.clone() } else { self.maybe(other) })
             }
             (x, y) => Merged::Keep(if a.diverged {
                 y.clone()
@@ -363,7 +266,7 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    fn flat_types(&self, val: &Val, types: &mut Vec<Type>) {
+    pub(super) fn flat_types(&self, val: &Val, types: &mut Vec<Type>) {
         types.extend(self.shape_types(val).unwrap_or_default());
     }
 
@@ -379,7 +282,7 @@ impl FunctionCx<'_, '_> {
         out
     }
 
-    fn flatten(&mut self, val: &Val, out: &mut Vec<Value>) {
+    pub(super) fn flatten(&mut self, val: &Val, out: &mut Vec<Value>) {
         match val {
             Val::Tuple(items) => items.iter().for_each(|item| self.flatten(item, out)),
             other => {
@@ -412,7 +315,7 @@ impl FunctionCx<'_, '_> {
         }
         let condition = self.value_of(&condition, test.span)?;
         // A side that never goes on takes no part in what follows, so what follows belongs to the other side.
-        let (then_ends, else_ends) = (ends(body), ends(orelse));
+        let (then_ends, else_ends) = (scan::ends(body), scan::ends(orelse));
         let nest_in_else = then_ends && !else_ends && !rest.is_empty();
         let nest_in_then = else_ends && !then_ends && !rest.is_empty();
         self.branch(
@@ -449,488 +352,15 @@ impl FunctionCx<'_, '_> {
 
     /// Checks statements where the flags are known to be unset.
     fn statements_after_guard(&mut self, rest: &[Stmt]) {
-        let mut flags = vec![self.returned];
-        if let Some(last) = self.loops.last() {
-            flags.push(last.continued);
-            flags.extend(last.broke);
-        }
-        for flag in flags {
+        for flag in self.exit_flags() {
             self.slots[flag.0] = Slot::Set(Val::bool(false));
         }
         self.statements(rest);
     }
-
-    /// The variables a loop changes that hold a value before it, hidden flags included.
-    fn carried(&mut self, body: &[Stmt], flags: &[VarId]) -> Vec<VarId> {
-        let mut vars: Vec<VarId> = Vec::new();
-        for name in changed_names(body) {
-            let Some(var) = self.names.get(&name).copied() else { continue };
-            let assigned = assigned_names(body).contains(&name);
-            if let Slot::Set(val) = &self.slots[var.0] {
-                let is_place = matches!(self.type_of(val), Some(Type::Array(_) | Type::Ref(_)));
-                if self.shape_types(val).is_some() && (assigned || !is_place) {
-                    vars.push(var);
-                }
-            }
-        }
-        vars.extend(flags);
-        if has_return(body) {
-            vars.push(self.returned);
-            if let Some(results) = &self.results {
-                vars.extend(results.iter().map(|(var, _)| *var));
-            }
-        }
-        vars
-    }
-
-    /// Enters a loop's block: the carried variables become its parameters.
-    fn enter(&mut self, block: Block, carried: &[(VarId, Val)]) {
-        self.block = block;
-        for (var, shape) in carried {
-            let mut types = Vec::new();
-            self.flat_types(shape, &mut types);
-            let params: Vec<Value> =
-                types.iter().map(|ty| self.function.add_block_param(block, *ty)).collect();
-            self.slots[var.0] = Slot::Set(rebuild_val(shape, &mut params.into_iter()));
-        }
-    }
-
-    /// The carried variables' values at the end of a turn.
-    fn turn_values(&mut self, carried: &[(VarId, Val)], span: Span) -> Vec<Value> {
-        let mut out = Vec::new();
-        for (var, shape) in carried {
-            let wanted = self.shape_types(shape).unwrap_or_default();
-            let slot = self.slots[var.0].clone();
-            let name = self.var_names[var.0].clone().unwrap_or_default();
-            match slot {
-                Slot::Set(val) if self.shape_types(&val).as_ref() == Some(&wanted) => {
-                    self.flatten(&val, &mut out);
-                    continue;
-                }
-                Slot::Set(val) => {
-                    let (was, is) = (self.describe(shape), self.describe(&val));
-                    self.report(
-                        Diagnostic::new(
-                            codes::LOOP_TYPE,
-                            span,
-                            format!("variable `{name}` is {was} before the loop and {is} after a turn of it"),
-                        )
-                        .help("give it one type, or use another name inside the loop"),
-                    );
-                }
-                Slot::Conflict(..) => {
-                    self.slots[var.0] = slot;
-                    let _ = self.read(*var, &name, span);
-                }
-                // A poisoned variable was reported before.
-                Slot::MaybeUnset(_) | Slot::Unset | Slot::Poisoned => {}
-            }
-            out.extend(wanted.iter().map(|ty| self.builder().zero(*ty)));
-        }
-        out
-    }
-
-    /// After a loop: carried variables hold its results; variables first set inside may be unset.
-    fn leave(&mut self, before: &[Slot], carried: &[(VarId, Val)], results: Vec<Value>, span: Span) {
-        let inside = std::mem::take(&mut self.slots);
-        self.slots = before.to_vec();
-        self.slots.resize(self.var_names.len(), Slot::Unset);
-        for (index, slot) in inside.into_iter().enumerate() {
-            if self.var_names[index].is_none() {
-                continue;
-            }
-            match (&self.slots[index], slot) {
-                (Slot::Unset, Slot::Set(_) | Slot::MaybeUnset(_)) => {
-                    self.slots[index] = Slot::MaybeUnset(span)
-                }
-                (_, Slot::Poisoned) => self.slots[index] = Slot::Poisoned,
-                _ => {}
-            }
-        }
-        let mut results = results.into_iter();
-        for (var, shape) in carried {
-            let val = rebuild_val(shape, &mut results);
-            if self.slots[var.0] != Slot::Poisoned {
-                self.slots[var.0] = Slot::Set(val);
-            }
-        }
-    }
-
-    /// Return values take part in loops only when their types are known before: finds them.
-    fn announce_results(&mut self, body: &[Stmt]) {
-        if self.results.is_some() || !has_return(body) {
-            return;
-        }
-        if let Some(types) = self.declared.clone()
-            && !types.is_empty()
-        {
-            let span = self.span;
-            self.make_results(&types, span);
-        }
-    }
-
-    /// Makes the hidden variables of the returned values.
-    pub(super) fn make_results(&mut self, types: &[Type], span: Span) {
-        let vars = types
-            .iter()
-            .map(|ty| {
-                let var = self.hidden(Val::bool(false));
-                self.slots[var.0] = Slot::Unset;
-                (var, *ty)
-            })
-            .collect();
-        self.results = Some(vars);
-        self.returns_span = span;
-    }
-
-    /// Fills result variables that are unset, so that a loop can carry them.
-    fn fill_results(&mut self) {
-        for (var, ty) in self.results.clone().unwrap_or_default() {
-            if self.slots[var.0] == Slot::Unset {
-                let zero = self.builder().zero(ty);
-                self.slots[var.0] = Slot::Set(Val::Ir(zero));
-            }
-        }
-    }
-
-    fn init_carried(&mut self, vars: &[VarId]) -> (Vec<(VarId, Val)>, Vec<Value>) {
-        let mut carried = Vec::new();
-        let mut init = Vec::new();
-        for var in vars {
-            if let Slot::Set(val) = self.slots[var.0].clone() {
-                self.flatten(&val, &mut init);
-                carried.push((*var, val));
-            }
-        }
-        (carried, init)
-    }
-
-    /// A loop over a range known only at run time.
-    pub(super) fn range_loop(&mut self, target: &Expr, range: Range, body: &[Stmt], span: Span) -> R<()> {
-        self.announce_results(body);
-        self.probe_results(body)?;
-        self.start_target(target, range.bounds[0]);
-        if has_break(body) || has_return(body) {
-            return self.range_loop_with_exits(target, range, body, span);
-        }
-        let Range { bounds, step, runs } = range;
-        let before = self.slots.clone();
-        let continued = self.hidden(Val::bool(false));
-        let mut vars = self.carried(body, &[]);
-        self.carry_target(target, &mut vars);
-        let (mut carried, mut init) = self.init_carried(&vars);
-        let parent = self.block;
-        let ty = self.function.ty(bounds[0]);
-        let start = self.function.add_block();
-        let index = self.function.add_block_param(start, ty);
-        if step.is_some_and(|step| step > 0) && self.not_negative(bounds[0]) {
-            self.rising.insert(index);
-        }
-        self.enter(start, &carried);
-        self.loops.push(super::function::Loop { broke: None, continued });
-        let assigned = self.assign(target, Val::Ir(index), target.span);
-        if assigned.is_ok() {
-            self.statements(body);
-        }
-        self.loops.pop();
-        self.diverged = false;
-        self.span = span;
-        if runs {
-            self.carry_new(&before, parent, &[start], body, &mut carried, &mut init);
-        }
-        let values = self.turn_values(&carried, span);
-        self.builder().effect(OpKind::Yield, values);
-        self.block = parent;
-        let types: Vec<Type> = init.iter().map(|v| self.function.ty(*v)).collect();
-        let op = self.builder().op(OpKind::For, bounds.into_iter().chain(init), types, [start]);
-        let results = self.function.op(op).results.to_vec();
-        self.leave(&before, &carried, results, span);
-        assigned
-    }
-
-    /// The loop variable can be read after the loop: it has its last value, or the start of the range when the body
-    /// never ran.
-    fn start_target(&mut self, target: &Expr, lo: Value) {
-        if let ExprKind::Name(name) = &*target.kind {
-            let var = self.variable(name);
-            if !matches!(self.slots[var.0], Slot::Set(_)) {
-                self.slots[var.0] = Slot::Set(Val::Ir(lo));
-            }
-        }
-    }
-
-    /// In a loop whose body is known to run, what the body sets on every path is set after it: such variables are
-    /// carried too, from a zero that is never seen. Called at the end of a turn.
-    fn carry_new(
-        &mut self,
-        before: &[Slot],
-        parent: Block,
-        blocks: &[Block],
-        body: &[Stmt],
-        carried: &mut Vec<(VarId, Val)>,
-        init: &mut Vec<Value>,
-    ) {
-        for name in always_set(body) {
-            let var = self.variable(&name);
-            let Slot::Set(val) = self.slots[var.0].clone() else { continue };
-            if matches!(before[var.0], Slot::Set(_)) {
-                continue;
-            }
-            let Some(types) = self.shape_types(&val) else { continue };
-            for block in blocks {
-                for ty in &types {
-                    self.function.add_block_param(*block, *ty);
-                }
-            }
-            init.extend(self.flat_values(None, &types, parent));
-            carried.push((var, val));
-        }
-    }
-
-    /// A loop variable that was set before the loop keeps its last value after it.
-    fn carry_target(&mut self, target: &Expr, vars: &mut Vec<VarId>) {
-        for name in target.path().into_iter().filter(|p| p.len() == 1).flatten() {
-            if let Some(var) = self.names.get(name).copied()
-                && matches!(&self.slots[var.0], Slot::Set(val) if self.shape_types(val).is_some())
-                && !vars.contains(&var)
-            {
-                vars.push(var);
-            }
-        }
-    }
-
-    /// A `for` that can be left early: a `while` over an explicit index.
-    fn range_loop_with_exits(&mut self, target: &Expr, range: Range, body: &[Stmt], span: Span) -> R<()> {
-        let Range { bounds: [lo, hi, step_value], step, runs } = range;
-        let index = self.hidden(Val::Ir(lo));
-        let rises = step.is_some_and(|step| step > 0) && self.not_negative(lo);
-        let mut extra = vec![index];
-        let mut early = Vec::new();
-        self.carry_target(target, &mut early);
-        extra.extend(early);
-        self.general_loop(
-            body,
-            span,
-            &extra,
-            runs,
-            |cx| {
-                let Slot::Set(Val::Ir(at)) = cx.slots[index.0] else { return Err(Reported) };
-                Ok(cx.in_range(at, hi, step_value, step))
-            },
-            |cx| {
-                let Slot::Set(Val::Ir(at)) = cx.slots[index.0] else { return Err(Reported) };
-                if rises {
-                    cx.rising.insert(at);
-                }
-                let next = cx.builder().binary(inkle_ir::BinaryOp::Add, at, step_value);
-                cx.slots[index.0] = Slot::Set(Val::Ir(next));
-                cx.assign(target, Val::Ir(at), target.span)
-            },
-        )
-    }
-
-    fn in_range(&mut self, at: Value, hi: Value, step_value: Value, step: Option<i128>) -> Value {
-        use inkle_ir::{BinaryOp, CmpOp};
-        match step {
-            Some(step) => self.builder().cmp(if step > 0 { CmpOp::Lt } else { CmpOp::Gt }, at, hi),
-            None => {
-                let ty = self.function.ty(step_value);
-                let zero = self.builder().zero(ty);
-                let up = self.builder().cmp(CmpOp::Gt, step_value, zero);
-                let below = self.builder().cmp(CmpOp::Lt, at, hi);
-                let above = self.builder().cmp(CmpOp::Gt, at, hi);
-                let down = self.builder().cmp(CmpOp::Lt, step_value, zero);
-                let rising = self.builder().binary(BinaryOp::And, up, below);
-                let falling = self.builder().binary(BinaryOp::And, down, above);
-                self.builder().binary(BinaryOp::Or, rising, falling)
-            }
-        }
-    }
-
-    /// `while test: body`.
-    pub(super) fn while_statement(&mut self, test: &Expr, body: &[Stmt], span: Span) -> R<()> {
-        self.announce_results(body);
-        self.probe_results(body)?;
-        let forever = matches!(*test.kind, ExprKind::Bool(true) | ExprKind::Int(1));
-        self.general_loop(
-            body,
-            span,
-            &[],
-            forever,
-            |cx| {
-                let condition = cx.expr(test)?;
-                let condition = cx.truth(&condition, test.span)?;
-                cx.value_of(&condition, test.span)
-            },
-            |_| Ok(()),
-        )?;
-        if forever && !has_break(body) {
-            // Left only by `return`.
-            self.diverged = true;
-        }
-        Ok(())
-    }
-
-    /// A loop with a condition, `break` and `return`: a `while` operation whose flags are carried.
-    fn general_loop(
-        &mut self,
-        body: &[Stmt],
-        span: Span,
-        extra: &[VarId],
-        runs: bool,
-        condition: impl FnOnce(&mut Self) -> R<Value>,
-        start_turn: impl FnOnce(&mut Self) -> R<()>,
-    ) -> R<()> {
-        if has_return(body) {
-            self.fill_results();
-        }
-        let before = self.slots.clone();
-        let broke = has_break(body).then(|| self.hidden(Val::bool(false)));
-        let continued = self.hidden(Val::bool(false));
-        let mut flags: Vec<VarId> = extra.to_vec();
-        flags.extend(broke);
-        let vars = self.carried(body, &flags);
-        let (mut carried, mut init) = self.init_carried(&vars);
-        let parent = self.block;
-
-        let test_block = self.function.add_block();
-        self.enter(test_block, &carried);
-        let mut left: Vec<Value> = Vec::new();
-        for flag in broke.into_iter().chain(has_return(body).then_some(self.returned)) {
-            if let Slot::Set(Val::Ir(value)) = self.slots[flag.0] {
-                left.push(value);
-            }
-        }
-        let outcome = if left.is_empty() {
-            condition(self)
-        } else {
-            let mut any = left[0];
-            for flag in &left[1..] {
-                any = self.builder().binary(inkle_ir::BinaryOp::Or, any, *flag);
-            }
-            // The test is not evaluated once the loop was left.
-            let holds = self.hidden(Val::bool(false));
-            let mut failed = false;
-            let mut condition = Some(condition);
-            self.branch(
-                any,
-                |_| {},
-                |cx| match (condition.take().expect("called once"))(cx) {
-                    Ok(value) => cx.slots[holds.0] = Slot::Set(Val::Ir(value)),
-                    Err(Reported) => failed = true,
-                },
-            );
-            match (&self.slots[holds.0], failed) {
-                (Slot::Set(val), false) => {
-                    let val = val.clone();
-                    self.value_of(&val, span)
-                }
-                _ => Err(Reported),
-            }
-        };
-        let go_on = match outcome {
-            Ok(value) => value,
-            Err(Reported) => {
-                self.block = parent;
-                self.slots = before;
-                self.slots.resize(self.var_names.len(), Slot::Unset);
-                self.poison(body);
-                return Err(Reported);
-            }
-        };
-        self.builder().effect(OpKind::Yield, [go_on]);
-
-        let turn_block = self.function.add_block();
-        self.slots.clone_from(&before);
-        self.slots.resize(self.var_names.len(), Slot::Unset);
-        self.slots[continued.0] = Slot::Set(Val::bool(false));
-        self.enter(turn_block, &carried);
-        // Inside a turn the loop has not been left yet.
-        for flag in broke.into_iter().chain(has_return(body).then_some(self.returned)) {
-            self.slots[flag.0] = Slot::Set(Val::bool(false));
-        }
-        self.loops.push(super::function::Loop { broke, continued });
-        let started = start_turn(self);
-        if started.is_ok() {
-            self.statements(body);
-        }
-        self.loops.pop();
-        self.diverged = false;
-        self.span = span;
-        if runs {
-            self.carry_new(&before, parent, &[test_block, turn_block], body, &mut carried, &mut init);
-        }
-        let values = self.turn_values(&carried, span);
-        self.builder().effect(OpKind::Yield, values);
-
-        self.block = parent;
-        let types: Vec<Type> = init.iter().map(|v| self.function.ty(*v)).collect();
-        let op = self.builder().op(OpKind::While, init, types, [test_block, turn_block]);
-        let results = self.function.op(op).results.to_vec();
-        self.leave(&before, &carried, results, span);
-        started
-    }
-
-    /// Marks everything statements assign as already reported.
-    pub(super) fn poison(&mut self, stmts: &[Stmt]) {
-        for name in assigned_names(stmts) {
-            let var = self.variable(&name);
-            self.slots[var.0] = Slot::Poisoned;
-        }
-    }
-
-    /// When a loop returns values of types not known yet, checks the body once to learn them and throws the
-    /// operations away.
-    fn probe_results(&mut self, body: &[Stmt]) -> R<()> {
-        if self.results.is_some() || !has_return(body) || self.function.kind == inkle_ir::FunctionKind::Kernel
-        {
-            return Ok(());
-        }
-        let (slots, block, diverged, span) = (self.slots.clone(), self.block, self.diverged, self.span);
-        let errors = self.checker.diagnostics.0.len();
-        self.block = self.function.add_block();
-        let continued = self.hidden(Val::bool(false));
-        let broke = Some(self.hidden(Val::bool(false)));
-        // Loop variables and other names first set inside are unknown here; what depends on them is skipped.
-        self.loops.push(super::function::Loop { broke, continued });
-        let reachable = super::stmt::returned_exprs(body);
-        for expr in reachable {
-            let types = self.expr(expr).ok().and_then(|val| self.shape_types(&val));
-            if let Some(types) = types {
-                self.make_results(&types, expr.span);
-                break;
-            }
-        }
-        self.loops.pop();
-        self.checker.diagnostics.0.truncate(errors);
-        let results = self.results.clone();
-        self.slots = slots;
-        self.slots.resize(self.var_names.len(), Slot::Unset);
-        (self.block, self.diverged, self.span) = (block, diverged, span);
-        if results.is_none() && super::stmt::returns_values(body) {
-            return Err(self.report(
-                Diagnostic::new(
-                    codes::RETURN_TYPE,
-                    span,
-                    format!("the result type of `{}` is not clear from a `return` inside a loop", self.name),
-                )
-                .help("declare it: `def f(...) -> float:`"),
-            ));
-        }
-        Ok(())
-    }
 }
 
-/// Whether the statements never go on to what follows, judged by their form.
-fn ends(stmts: &[Stmt]) -> bool {
-    stmts.iter().any(|stmt| match &stmt.kind {
-        StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue => true,
-        StmtKind::If { body, orelse, .. } => ends(body) && ends(orelse),
-        _ => false,
-    })
-}
-
-fn rebuild_val(shape: &Val, values: &mut impl Iterator<Item = Value>) -> Val {
+/// A value of the same shape from other IR values.
+pub(super) fn rebuild_val(shape: &Val, values: &mut impl Iterator<Item = Value>) -> Val {
     match shape {
         Val::Tuple(items) => Val::tuple(items.iter().map(|item| rebuild_val(item, values)).collect()),
         _ => Val::Ir(values.next().expect("as many values as the shape has")),

@@ -8,11 +8,12 @@ use inkle_ir::{
     Block, Builder, Constant, Function, FunctionId, FunctionKind, OpKind, Param, Scalar, Type, Value,
 };
 
+use super::loops::Loop;
 use super::val::{R, Reported, Slot, Val, VarId};
-use super::{Checker, codes};
+use super::{Checker, codes, scan};
 use crate::env::{ConstValue, FunctionKey};
 use crate::pattern::{Bindings, Pattern};
-use crate::tree::{Expr, ExprKind, FunctionDef, ParamDef, ParamKind, Stmt, StmtKind};
+use crate::tree::{Expr, FunctionDef, ParamDef, ParamKind, Stmt};
 
 /// Where a function comes from, which decides what its names mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,14 +53,6 @@ impl Instance {
     }
 }
 
-/// A loop being checked.
-pub(super) struct Loop {
-    /// Set when the loop was left by `break`; `None` when the body has none.
-    pub broke: Option<VarId>,
-    /// Set when the rest of a turn is skipped.
-    pub continued: VarId,
-}
-
 /// The state of one function's check.
 pub(super) struct FunctionCx<'c, 'e> {
     pub checker: &'c mut Checker<'e>,
@@ -72,6 +65,10 @@ pub(super) struct FunctionCx<'c, 'e> {
     pub names: HashMap<String, VarId>,
     pub var_names: Vec<Option<String>>,
     pub slots: Vec<Slot>,
+    /// Where each variable was set first.
+    pub set_at: HashMap<VarId, Span>,
+    /// How deep the current block is nested.
+    pub depth: usize,
     /// Whether the current point cannot be reached.
     pub diverged: bool,
     pub loops: Vec<Loop>,
@@ -112,6 +109,8 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             names: HashMap::new(),
             var_names: Vec::new(),
             slots: Vec::new(),
+            set_at: HashMap::new(),
+            depth: 0,
             diverged: false,
             loops: Vec::new(),
             returned: VarId(0),
@@ -142,6 +141,7 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
                 Arg::Static(val) => val.clone(),
             };
             cx.slots[var.0] = Slot::Set(val);
+            cx.set_at.insert(var, param.span);
             if cx.is_reference(param) {
                 cx.references.push(var);
             }
@@ -168,12 +168,7 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             && !kernel
             && self.slots[self.returned.0] != Slot::Set(Val::bool(true))
         {
-            let leaks = match self.exit_condition() {
-                super::flow::Exit::Never => true,
-                super::flow::Exit::Always => false,
-                super::flow::Exit::When(_) => !self.always_returns(&def.body),
-            };
-            if leaks {
+            if !scan::always_returns(&def.body) {
                 return Err(self.report(
                     Diagnostic::new(
                         codes::MISSING_RETURN,
@@ -181,7 +176,7 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
                         format!("function `{}` does not return a value on every path", self.name),
                     )
                     .also(self.returns_span, "it returns a value here")
-                    .help("add a `return` at the end"),
+                    .help("add a `return` with a value at the end"),
                 ));
             }
         }
@@ -224,18 +219,6 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
                 .as_ref()
                 .and_then(Pattern::of_param)
                 .is_some_and(|(_, by_reference)| by_reference)
-    }
-
-    /// Whether every path through the statements ends in `return`, judged by their form.
-    fn always_returns(&self, stmts: &[Stmt]) -> bool {
-        stmts.iter().any(|stmt| match &stmt.kind {
-            StmtKind::Return(_) => true,
-            StmtKind::If { body, orelse, .. } => self.always_returns(body) && self.always_returns(orelse),
-            StmtKind::While { test, body, .. } => {
-                matches!(*test.kind, ExprKind::Bool(true) | ExprKind::Int(1)) && !super::flow::has_break(body)
-            }
-            _ => false,
-        })
     }
 
     pub(super) fn builder(&mut self) -> Builder<'_> {
@@ -281,8 +264,8 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
 
     /// Makes every assigned name a local, so that reading it early is an error and not a global.
     fn declare_locals(&mut self, stmts: &[Stmt]) {
-        for name in super::flow::assigned_names(stmts) {
-            self.variable(&name);
+        for name in scan::assigned_names(stmts) {
+            self.variable(name);
         }
     }
 
@@ -300,10 +283,10 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
         match val {
             Val::Ir(_) => self.type_of(val).map(Type::python_name).unwrap_or_default(),
             Val::Const(ConstValue::Str(_)) => "str".into(),
-            Val::Const(ConstValue::None) => "None".into(),
+            Val::Const(ConstValue::None) => "`None`".into(),
             Val::Const(c) => c.ty().map(Type::python_name).unwrap_or_else(|| "tuple".into()),
             Val::Tuple(items) => {
-                format!("({})", items.iter().map(|v| self.describe(v)).collect::<Vec<_>>().join(", "))
+                format!("a tuple ({})", items.iter().map(|v| self.describe(v)).collect::<Vec<_>>().join(", "))
             }
             Val::Type(ty) => format!("the type {}", ty.python_name()),
             Val::Function(_) => "a function".into(),
@@ -388,10 +371,9 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
     /// Gives a literal its default type, as an assignment does.
     pub(super) fn settle(&mut self, val: Val, span: Span) -> R<Val> {
         match val {
+            // A larger number keeps its digits for a conversion; using it as int32 is an error.
+            Val::Const(ConstValue::Int(i)) if i32::try_from(i).is_err() => Ok(Val::int(i)),
             Val::Const(ConstValue::Int(i)) => {
-                if i32::try_from(i).is_err() {
-                    self.value_of(&Val::int(i), span)?;
-                }
                 Ok(Val::Const(ConstValue::Typed(Constant::Int(i).convert(Scalar::I32), Scalar::I32)))
             }
             Val::Const(ConstValue::Float(f)) => {
@@ -406,7 +388,9 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
     }
 
     /// Reports an expression kernels cannot have.
-    pub(super) fn unsupported(&mut self, expr: &Expr, what: &str) -> Reported {
-        self.report(Diagnostic::new(codes::EXPRESSION, expr.span, format!("kernels cannot use {what}")))
+    pub(super) fn unsupported(&mut self, expr: &Expr, what: &str, help: &str) -> Reported {
+        self.report(
+            Diagnostic::new(codes::EXPRESSION, expr.span, format!("kernels cannot use {what}")).help(help),
+        )
     }
 }

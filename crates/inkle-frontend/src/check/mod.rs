@@ -9,10 +9,16 @@
 
 mod assign;
 mod call;
+mod construct;
 mod expr;
 mod flow;
 mod function;
+mod library;
+mod loops;
 mod operators;
+mod output;
+mod place;
+mod scan;
 mod special;
 mod stmt;
 mod types;
@@ -25,6 +31,7 @@ use inkle_ir::{FunctionId, FunctionKind, Module, Type};
 
 use crate::codes;
 use crate::env::{Environment, FunctionKey};
+use crate::tree::ParamDef;
 use function::{FunctionCx, Instance, Origin};
 use val::{R, Reported};
 
@@ -61,6 +68,7 @@ pub fn check_kernel(
         names: HashMap::new(),
         stack: Vec::new(),
         diagnostics: Diagnostics::default(),
+        by_reference: HashMap::new(),
     };
     if let Some(annotation) = &source.def.returns
         && !matches!(*annotation.kind, crate::tree::ExprKind::None)
@@ -87,6 +95,11 @@ pub fn check_kernel(
             ),
         ));
     }
+    for (spec, param) in source.params.iter().zip(&source.def.params) {
+        if spec.pattern.is_none() {
+            checker.report(unannotated(&source.name, param));
+        }
+    }
     if checker.diagnostics.is_empty() {
         let instance = Instance {
             origin: Origin::User(key),
@@ -97,10 +110,34 @@ pub fn check_kernel(
             bindings: Default::default(),
             returns: None,
         };
-        // A mistake is in `diagnostics`; nothing more can be done with `Reported` here.
-        let _ = FunctionCx::check(&mut checker, instance);
+        if FunctionCx::check(&mut checker, instance).is_err() && checker.diagnostics.is_empty() {
+            let message = format!("kernel `{}` cannot be compiled, and inkle does not know why", source.name);
+            checker.report(
+                Diagnostic::new(codes::INTERNAL, source.def.name_span, message)
+                    .help("this is a mistake in inkle; please report it with the kernel"),
+            );
+        }
     }
-    if checker.diagnostics.is_empty() { Ok(checker.module) } else { Err(checker.diagnostics) }
+    if checker.diagnostics.is_empty() {
+        return Ok(checker.module);
+    }
+    let mut diagnostics = checker.diagnostics;
+    // In the order of the source; what is in other files comes after it, in the order it was found.
+    let home = source.def.span.file;
+    diagnostics.0.sort_by_key(|d| if d.span.file == home { (0, d.span.start) } else { (1, 0) });
+    Err(diagnostics)
+}
+
+fn unannotated(function: &str, param: &ParamDef) -> Diagnostic {
+    let name = &param.name;
+    Diagnostic::new(
+        codes::ANNOTATION,
+        param.span,
+        format!("parameter `{name}` of `{function}` has no type annotation"),
+    )
+    .help(format!(
+        "write its type: `{name}: float`, `{name}: wp.array(dtype=float)`, or `{name}: Any` in a function"
+    ))
 }
 
 /// The state of one check.
@@ -115,12 +152,26 @@ struct Checker<'e> {
     /// The functions being checked, outermost first, with the call that led to each.
     stack: Vec<(String, Span)>,
     diagnostics: Diagnostics,
+    /// Whether a library function of the name changes arguments.
+    by_reference: HashMap<String, bool>,
 }
 
 impl Checker<'_> {
     fn report(&mut self, diagnostic: Diagnostic) -> Reported {
         self.diagnostics.push(diagnostic);
         Reported
+    }
+
+    /// Whether a built-in of the name takes arguments by reference.
+    fn changes_arguments(&mut self, name: &str) -> bool {
+        if let Some(known) = self.by_reference.get(name) {
+            return *known;
+        }
+        let env = self.env;
+        let changes =
+            env.library(name).iter().any(|f| !library::LibrarySignature::of(f).by_reference().is_empty());
+        self.by_reference.insert(name.to_owned(), changes);
+        changes
     }
 
     fn unique_name(&mut self, stem: &str) -> String {

@@ -71,12 +71,12 @@ fn fold(op: BinOp, a: &ConstValue, b: &ConstValue) -> Option<ConstValue> {
                 BinOp::Sub => x.checked_sub(y)?,
                 BinOp::Mul => x.checked_mul(y)?,
                 BinOp::Div => x.checked_div(y)?,
-                BinOp::FloorDiv if y != 0 => x.div_euclid(y) - i128::from(y < 0 && x.rem_euclid(y) != 0),
-                BinOp::Mod if y != 0 => x % y,
+                BinOp::FloorDiv => x.checked_div(y)? - i128::from(x % y != 0 && (x < 0) != (y < 0)),
+                BinOp::Mod => x.checked_rem(y)?,
                 BinOp::BitAnd => x & y,
                 BinOp::BitOr => x | y,
                 BinOp::BitXor => x ^ y,
-                BinOp::Shl if (0..63).contains(&y) => x.checked_shl(y as u32)?,
+                BinOp::Shl if (0..63).contains(&y) => x.checked_mul(1i128 << y)?,
                 BinOp::Shr if (0..63).contains(&y) => x >> y,
                 _ => return None,
             }))
@@ -282,7 +282,6 @@ impl FunctionCx<'_, '_> {
                 (y, a_span)
             };
             let text = self.text_of(other_span);
-            let text = text.trim_start_matches('(').trim_end_matches(')').to_owned();
             diagnostic = diagnostic.help(format!(
                 "both operands must have the same scalar type; convert one: `{}`",
                 conversion(target, &text)
@@ -294,10 +293,10 @@ impl FunctionCx<'_, '_> {
     /// `-x`, `+x`, `~x`.
     pub(super) fn unary(&mut self, op: UnOp, val: &Val, span: Span) -> R<Val> {
         match (op, val) {
-            (UnOp::Neg, Val::Const(ConstValue::Int(i))) => return Ok(Val::int(-i)),
+            (UnOp::Neg, Val::Const(ConstValue::Int(i))) => return Ok(Val::int(i.wrapping_neg())),
             (UnOp::Neg, Val::Const(ConstValue::Float(f))) => return Ok(Val::Const(ConstValue::Float(-f))),
             (UnOp::Neg, Val::Const(ConstValue::Typed(Constant::Int(i), s))) => {
-                return Ok(Val::Const(ConstValue::Typed(Constant::Int(-i).convert(*s), *s)));
+                return Ok(Val::Const(ConstValue::Typed(Constant::Int(i.wrapping_neg()).convert(*s), *s)));
             }
             (UnOp::Neg, Val::Const(ConstValue::Typed(Constant::Float(f), s))) => {
                 return Ok(Val::Const(ConstValue::Typed(Constant::Float(-f), *s)));
@@ -349,35 +348,24 @@ impl FunctionCx<'_, '_> {
         use tree::CmpOp as C;
         let span = a_span.to(b_span);
         if matches!(op, C::In | C::NotIn) {
-            return self.membership(op == C::In, a, a_span, b, b_span);
-        }
-        let equality = matches!(op, C::Eq | C::NotEq | C::Is | C::IsNot);
-        let wants_equal = matches!(op, C::Eq | C::Is);
-        // Whether an array was passed.
-        if equality {
-            let array = match (a, b) {
-                (Val::Const(ConstValue::None), other) | (other, Val::Const(ConstValue::None)) => {
-                    Some(other.clone())
-                }
-                _ => None,
-            };
-            if let Some(other) = array {
-                if let Some(Type::Array(_)) = self.type_of(&other) {
-                    let array = self.value_of(&other, span)?;
-                    let passed = Val::Ir(self.array_is_passed(array));
-                    return if wants_equal { self.not(&passed, span) } else { Ok(passed) };
-                }
-                return Ok(Val::bool(wants_equal == (other == Val::Const(ConstValue::None))));
-            }
-            if let Some(equal) = static_equal(a, b) {
-                return Ok(Val::bool(equal == wants_equal));
-            }
+            return Err(self.report(
+                Diagnostic::new(codes::EXPRESSION, span, "kernels cannot use `in`")
+                    .help("compare with each value: `x == a or x == b`"),
+            ));
         }
         if matches!(op, C::Is | C::IsNot) {
+            let help = match self.type_of(a) {
+                Some(Type::Array(_)) => "write `if a:` or `if not a:` to ask whether an array was passed",
+                _ => "use `==` or `!=`",
+            };
             return Err(self.report(
-                Diagnostic::new(codes::EXPRESSION, span, "`is` compares only with `None` in kernels")
-                    .help("use `==`"),
+                Diagnostic::new(codes::EXPRESSION, span, "kernels cannot compare with `is`").help(help),
             ));
+        }
+        let equality = matches!(op, C::Eq | C::NotEq);
+        let wants_equal = op == C::Eq;
+        if equality && let Some(equal) = static_equal(a, b) {
+            return Ok(Val::bool(equal == wants_equal));
         }
         let cmp = match op {
             C::Eq => CmpOp::Eq,
@@ -387,14 +375,22 @@ impl FunctionCx<'_, '_> {
             C::Gt => CmpOp::Gt,
             _ => CmpOp::Ge,
         };
+        let (ta, tb) = (self.type_of(a), self.type_of(b));
         if let (Some(x), Some(y)) = (a.const_scalar(), b.const_scalar()) {
+            // Two plain numbers compare as in Python; typed ones as at run time.
+            let (x, y) = match (ta, tb) {
+                (Some(Type::Scalar(s)), Some(Type::Scalar(t))) if !(a.is_literal() && b.is_literal()) => {
+                    let common = common_scalar(s, literal_of(a), t, literal_of(b));
+                    (x.convert(common), y.convert(common))
+                }
+                _ => (x, y),
+            };
             return Ok(Val::bool(compare_constants(cmp, x, y)));
         }
-        let (ta, tb) = (self.type_of(a), self.type_of(b));
         let outer = std::mem::replace(&mut self.span, span);
         let result = match (ta, tb) {
             (Some(Type::Scalar(x)), Some(Type::Scalar(y))) => {
-                let common = Type::Scalar(common_scalar(x, a.is_literal(), y, b.is_literal()));
+                let common = Type::Scalar(common_scalar(x, literal_of(a), y, literal_of(b)));
                 let (p, q) = (self.compared(a, a_span, common)?, self.compared(b, b_span, common)?);
                 Ok(Val::Ir(self.builder().cmp(cmp, p, q)))
             }
@@ -414,11 +410,16 @@ impl FunctionCx<'_, '_> {
             }
             _ => {
                 let (x, y) = (self.describe(a), self.describe(b));
-                Err(self.report(Diagnostic::new(
-                    codes::OPERAND_TYPES,
-                    span,
-                    format!("cannot compare {x} with {y}"),
-                )))
+                let help = match (ta, tb) {
+                    (Some(p), Some(q)) if p == q && p.scalar().is_some() => {
+                        "vectors, matrices, quaternions and transforms compare with `==` and `!=` only"
+                    }
+                    _ => "compare numbers, or two values of one type with `==`",
+                };
+                Err(self.report(
+                    Diagnostic::new(codes::OPERAND_TYPES, span, format!("cannot compare {x} with {y}"))
+                        .help(help),
+                ))
             }
         };
         self.span = outer;
@@ -432,33 +433,6 @@ impl FunctionCx<'_, '_> {
         }
         let value = self.value_of(val, span)?;
         Ok(self.builder().cast(value, ty))
-    }
-
-    fn membership(&mut self, wanted: bool, a: &Val, a_span: Span, b: &Val, b_span: Span) -> R<Val> {
-        let Some(items) = self.items_of(b) else {
-            let what = self.describe(b);
-            return Err(self.report(Diagnostic::new(
-                codes::OPERAND_TYPES,
-                b_span,
-                format!("cannot look for a value in {what}"),
-            )));
-        };
-        let mut found = Val::bool(false);
-        for item in items {
-            let here = self.comparison(tree::CmpOp::Eq, a, a_span, &item, b_span)?;
-            found = match (found, here) {
-                (Val::Const(ConstValue::Bool(true)), _) | (_, Val::Const(ConstValue::Bool(true))) => {
-                    Val::bool(true)
-                }
-                (Val::Const(ConstValue::Bool(false)), other)
-                | (other, Val::Const(ConstValue::Bool(false))) => other,
-                (x, y) => {
-                    let (x, y) = (self.value_of(&x, a_span)?, self.value_of(&y, a_span)?);
-                    Val::Ir(self.builder().binary(BinaryOp::Or, x, y))
-                }
-            };
-        }
-        if wanted { Ok(found) } else { self.not(&found, a_span.to(b_span)) }
     }
 }
 
@@ -502,16 +476,25 @@ fn rank(scalar: Scalar) -> u32 {
     u32::from(scalar.is_float()) * 16 + scalar.size()
 }
 
+fn literal_of(val: &Val) -> Option<Constant> {
+    if val.is_literal() { val.const_scalar() } else { None }
+}
+
 /// The type two scalars are compared in: C's usual conversions, with literals taking the other side's type when
-/// they are of its kind.
-fn common_scalar(a: Scalar, a_literal: bool, b: Scalar, b_literal: bool) -> Scalar {
+/// it can hold them.
+fn common_scalar(a: Scalar, a_literal: Option<Constant>, b: Scalar, b_literal: Option<Constant>) -> Scalar {
     if a == b {
         return a;
     }
-    if b_literal && !a_literal && a.is_float() == b.is_float() && a != Scalar::Bool {
+    let takes = |scalar: Scalar, literal: Option<Constant>| match literal {
+        Some(Constant::Int(i)) => scalar.is_int() && Constant::Int(i).convert(scalar) == Constant::Int(i),
+        Some(Constant::Float(_)) => scalar.is_float(),
+        _ => false,
+    };
+    if a_literal.is_none() && takes(a, b_literal) {
         return a;
     }
-    if a_literal && !b_literal && a.is_float() == b.is_float() && b != Scalar::Bool {
+    if b_literal.is_none() && takes(b, a_literal) {
         return b;
     }
     match (a.is_float(), b.is_float()) {

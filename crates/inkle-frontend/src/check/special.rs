@@ -9,7 +9,7 @@ use super::function::{FunctionCx, Origin};
 use super::val::{R, Slot, Val};
 use crate::builtins::{Builtin, Special};
 use crate::env::ConstValue;
-use crate::tree::{self, Expr, ExprKind, FormatPart, UnOp};
+use crate::tree::{Expr, UnOp};
 
 impl FunctionCx<'_, '_> {
     pub(super) fn special(
@@ -23,13 +23,16 @@ impl FunctionCx<'_, '_> {
         let span = expr.span;
         match special {
             Special::Static => return self.static_call(args, span).map(Some),
-            Special::Print => return self.print(args, span).map(|()| None),
+            Special::Print => return self.print(args, keywords, span).map(|()| None),
             Special::Range => {
-                return Err(self.report(Diagnostic::new(
-                    codes::EXPRESSION,
-                    span,
-                    "`range` can only be what a `for` loop runs over",
-                )));
+                return Err(self.report(
+                    Diagnostic::new(
+                        codes::EXPRESSION,
+                        span,
+                        "`range` can only be what a `for` loop runs over",
+                    )
+                    .help("write `for i in range(...):`"),
+                ));
             }
             _ => {}
         }
@@ -37,6 +40,7 @@ impl FunctionCx<'_, '_> {
         match special {
             Special::Tid => {
                 self.count(builtin, &args, 0..=0, span)?;
+                self.kernels_only(span)?;
                 Ok(Some(Val::Ir(self.tid(0))))
             }
             Special::LaunchDim => {
@@ -153,6 +157,21 @@ impl FunctionCx<'_, '_> {
                 unreachable!("handled before the arguments are evaluated")
             }
         }
+    }
+
+    /// Reports `tid()` outside a kernel.
+    pub(super) fn kernels_only(&mut self, span: Span) -> R<()> {
+        if self.function.kind == inkle_ir::FunctionKind::Kernel {
+            return Ok(());
+        }
+        Err(self.report(
+            Diagnostic::new(
+                codes::EXPRESSION,
+                span,
+                "`tid()` can only be called in a kernel, not in a function",
+            )
+            .help("call it in the kernel and pass the index as an argument"),
+        ))
     }
 
     fn count(
@@ -356,7 +375,12 @@ impl FunctionCx<'_, '_> {
         let value = self.value_of(&whole, span)?;
         let mut flat: Option<Value> = None;
         for (val, at) in &indices {
-            let index = self.integer_index(val, *at)?;
+            let extent = match ty {
+                Some(Type::Mat { rows, .. }) if flat.is_none() => rows,
+                Some(Type::Mat { cols, .. }) => cols,
+                _ => size,
+            };
+            let index = self.index_value(val, *at, |cx| cx.builder().i32(extent as i32))?;
             let index = self.builder().cast(index, Type::I32);
             flat = Some(match (flat, ty) {
                 (Some(row), Some(Type::Mat { cols, .. })) => {
@@ -367,7 +391,6 @@ impl FunctionCx<'_, '_> {
                 _ => index,
             });
         }
-        let _ = size;
         let scalar = Type::Scalar(ty.and_then(Type::scalar).expect("a composite"));
         Ok(Val::Ir(self.builder().value(
             OpKind::ExtractDyn,
@@ -391,6 +414,26 @@ impl FunctionCx<'_, '_> {
         }
     }
 
+    /// Without a `dtype` the components decide, so they must agree.
+    fn one_component_type(&mut self, args: &Args) -> R<()> {
+        if args.keyword("dtype").is_some() || matches!(self.origin, Origin::Library(_)) {
+            return Ok(());
+        }
+        let mut scalars =
+            args.positional.iter().filter_map(|(val, at)| Some((self.type_of(val)?.scalar()?, *at)));
+        let Some((first, first_at)) = scalars.next() else { return Ok(()) };
+        let Some((other, at)) = scalars.find(|(scalar, _)| *scalar != first) else { return Ok(()) };
+        Err(self.report(
+            Diagnostic::new(
+                codes::CONVERSION,
+                at,
+                format!("the components are {} and {}", first.python_name(), other.python_name()),
+            )
+            .also(first_at, format!("this is {}", first.python_name()))
+            .help("give all components one type, or say which with `dtype=`"),
+        ))
+    }
+
     /// The scalar a list of constructor arguments has in common.
     fn common_arg_scalar(&self, args: &Args) -> Option<Scalar> {
         let typed = args.positional.iter().find(|(val, _)| !val.is_literal());
@@ -398,6 +441,7 @@ impl FunctionCx<'_, '_> {
     }
 
     fn vector(&mut self, builtin: &Builtin, args: &Args, span: Span) -> R<Val> {
+        self.one_component_type(args)?;
         let scalar = self.dtype(args, span)?.or_else(|| self.common_arg_scalar(args)).unwrap_or(Scalar::F32);
         let len = match args.keyword("length").map(|v| v.const_int()) {
             Some(Some(n @ 1..)) => n as u32,
@@ -419,12 +463,13 @@ impl FunctionCx<'_, '_> {
         };
         self.construct(
             Type::vec(len, scalar),
-            &Args { positional: args.positional.clone(), keywords: Vec::new(), exprs: Vec::new() },
+            &Args { positional: args.positional.clone(), keywords: Vec::new() },
             span,
         )
     }
 
     fn matrix(&mut self, builtin: &Builtin, args: &Args, span: Span) -> R<Val> {
+        self.one_component_type(args)?;
         let scalar = self.dtype(args, span)?.or_else(|| self.common_arg_scalar(args)).unwrap_or(Scalar::F32);
         let shape = match args.keyword("shape") {
             Some(Val::Tuple(items)) => {
@@ -444,7 +489,7 @@ impl FunctionCx<'_, '_> {
         };
         self.construct(
             Type::mat(rows, cols, scalar),
-            &Args { positional: args.positional.clone(), keywords: Vec::new(), exprs: Vec::new() },
+            &Args { positional: args.positional.clone(), keywords: Vec::new() },
             span,
         )
     }
@@ -473,391 +518,10 @@ impl FunctionCx<'_, '_> {
     }
 
     /// Zero but for a one at a component.
-    fn unit(&mut self, ty: Type, at: u32) -> Val {
+    pub(super) fn unit(&mut self, ty: Type, at: u32) -> Val {
         let zero = self.builder().zero(ty);
         let one = self.builder().constant(Constant::Int(1), ty.scalar().expect("a composite"));
         Val::Ir(self.builder().insert(zero, one, at))
-    }
-
-    /// `T(args)`.
-    pub(super) fn construct(&mut self, ty: Type, args: &Args, span: Span) -> R<Val> {
-        match ty {
-            Type::Scalar(scalar) => self.convert(scalar, args, span),
-            Type::Struct(_) => self.construct_struct(ty, args, span),
-            Type::Array(_) | Type::Ref(_) => {
-                let what = ty.python_name();
-                Err(self.report(Diagnostic::new(
-                    codes::NOT_CALLABLE,
-                    span,
-                    format!("{what} cannot be made inside a kernel"),
-                )))
-            }
-            _ => self.construct_composite(ty, args, span),
-        }
-    }
-
-    /// A conversion such as `float(x)`; constants keep all digits that the target holds.
-    fn convert(&mut self, scalar: Scalar, args: &Args, span: Span) -> R<Val> {
-        let (val, at) = match (args.positional.as_slice(), args.keywords.as_slice()) {
-            ([], []) => return Ok(Val::Const(ConstValue::Typed(Constant::Int(0).convert(scalar), scalar))),
-            ([(val, at)], []) => (val, *at),
-            _ => {
-                let name = scalar.python_name();
-                return Err(self.report(Diagnostic::new(
-                    codes::ARGUMENTS,
-                    span,
-                    format!("`{name}` converts one value"),
-                )));
-            }
-        };
-        if let Some(c) = val.const_scalar() {
-            if let Constant::Int(i) = c
-                && scalar.is_int()
-                && val.is_literal()
-                && c.convert(scalar) != c
-            {
-                let name = scalar.python_name();
-                // Negative literals of unsigned types wrap as in C; what needs more bits than there are is a mistake.
-                let bits = scalar.size() * 8;
-                if i >= 1i128 << bits || i < -(1i128 << (bits - 1)) {
-                    return Err(self.report(Diagnostic::new(
-                        codes::LITERAL_RANGE,
-                        at,
-                        format!("{i} does not fit {name}"),
-                    )));
-                }
-            }
-            return Ok(Val::Const(ConstValue::Typed(c.convert(scalar), scalar)));
-        }
-        match self.type_of(val) {
-            Some(Type::Scalar(_)) => {
-                let value = self.value_of(val, at)?;
-                Ok(Val::Ir(self.scalar_cast(value, scalar)))
-            }
-            _ => {
-                let (what, name) = (self.describe(val), scalar.python_name());
-                Err(self.report(Diagnostic::new(
-                    codes::CONVERSION,
-                    at,
-                    format!("cannot convert {what} to {name}"),
-                )))
-            }
-        }
-    }
-
-    /// Narrow integers are converted from floats through int32 and uint32 through int64, so that they wrap.
-    fn scalar_cast(&mut self, value: Value, scalar: Scalar) -> Value {
-        let from = self.function.ty(value);
-        let through = match scalar {
-            Scalar::I8 | Scalar::I16 | Scalar::U8 | Scalar::U16 => Some(Type::I32),
-            Scalar::U32 => Some(Type::I64),
-            _ => None,
-        };
-        let value = match through {
-            Some(wide) if from.is_float() => self.builder().cast(value, wide),
-            _ => value,
-        };
-        self.builder().cast(value, Type::Scalar(scalar))
-    }
-
-    fn construct_struct(&mut self, ty: Type, args: &Args, span: Span) -> R<Val> {
-        let s = ty.as_struct().expect("a struct");
-        let mut whole = self.builder().zero(ty);
-        if args.positional.len() > s.fields.len() {
-            return Err(self.report(Diagnostic::new(
-                codes::ARGUMENTS,
-                span,
-                format!(
-                    "struct `{}` has {} fields, {} values were given",
-                    s.name,
-                    s.fields.len(),
-                    args.positional.len()
-                ),
-            )));
-        }
-        let mut given: Vec<(usize, Val, Span)> =
-            args.positional.iter().cloned().enumerate().map(|(i, (v, at))| (i, v, at)).collect();
-        for (name, val, at) in &args.keywords {
-            match s.field_index(name) {
-                Some(index) => given.push((index, val.clone(), *at)),
-                None => return Err(self.no_attribute(val, ty, name, *at)),
-            }
-        }
-        for (index, val, at) in given {
-            let field = s.fields[index].ty;
-            let Some(value) = self.coerce(&val, field, at) else {
-                return Err(self.wrong_store(&val, field, at, at));
-            };
-            whole = self.builder().insert(whole, value, index as u32);
-        }
-        Ok(Val::Ir(whole))
-    }
-
-    fn construct_composite(&mut self, ty: Type, args: &Args, span: Span) -> R<Val> {
-        let scalar = ty.scalar().expect("a composite");
-        let count = ty.component_count().expect("a composite") as usize;
-        let mut positional = args.positional.clone();
-        // Named components in order: quat(x=.., y=..), transform(p=.., q=..).
-        let names: &[&str] = match ty {
-            Type::Quat(_) => &["x", "y", "z", "w"],
-            Type::Transform(_) => &["p", "q"],
-            _ => &[],
-        };
-        for (name, val, at) in &args.keywords {
-            if names.get(positional.len()) == Some(&name.as_str()) {
-                positional.push((val.clone(), *at));
-            } else {
-                let what = ty.python_name();
-                return Err(self.report(Diagnostic::new(
-                    codes::ARGUMENTS,
-                    *at,
-                    format!("`{what}` has no parameter `{name}` here"),
-                )));
-            }
-        }
-        if positional.is_empty() {
-            return Ok(Val::Ir(self.builder().zero(ty)));
-        }
-        if let [(val, at)] = positional.as_slice() {
-            let (val, at) = (val.clone(), *at);
-            if let Some(from) = self.type_of(&val) {
-                if from.with_scalar(scalar) == Some(ty) && from.as_scalar().is_none() {
-                    let value = self.value_of(&val, at)?;
-                    return Ok(Val::Ir(self.builder().cast(value, ty)));
-                }
-                if from.as_scalar().is_some() && matches!(ty, Type::Vec { .. } | Type::Mat { .. }) {
-                    let value = self.component_value(&val, scalar, at, ty)?;
-                    return Ok(Val::Ir(self.splat(value, ty)));
-                }
-                if let (Type::Transform(_), Type::Vec { len: 3, elem }) = (ty, from)
-                    && elem == scalar
-                {
-                    let p = self.value_of(&val, at)?;
-                    let Val::Ir(mut whole) = self.unit(ty, 6) else { unreachable!("a unit is a value") };
-                    for i in 0..3 {
-                        let part = self.builder().extract(p, i);
-                        whole = self.builder().insert(whole, part, i);
-                    }
-                    return Ok(Val::Ir(whole));
-                }
-            }
-        }
-        let parts_allowed = matches!(ty, Type::Quat(_) | Type::Transform(_));
-        let mut parts = Vec::new();
-        for (val, at) in &positional {
-            match self.type_of(val) {
-                Some(Type::Scalar(_)) => parts.push(self.component_value(val, scalar, *at, ty)?),
-                Some(part @ (Type::Vec { .. } | Type::Quat(_)))
-                    if parts_allowed && part.scalar() == Some(scalar) =>
-                {
-                    let value = self.value_of(val, *at)?;
-                    for i in 0..part.component_count().expect("a composite") {
-                        parts.push(self.builder().extract(value, i));
-                    }
-                }
-                _ => {
-                    let (what, whole) = (self.describe(val), ty.python_name());
-                    let mut diagnostic = Diagnostic::new(
-                        codes::CONVERSION,
-                        *at,
-                        format!("{what} cannot be a component of {whole}"),
-                    );
-                    if matches!(ty, Type::Mat { .. }) {
-                        diagnostic =
-                            diagnostic.help("use `wp.matrix_from_rows(...)` or `wp.matrix_from_cols(...)`");
-                    }
-                    return Err(self.report(diagnostic));
-                }
-            }
-        }
-        if parts.len() != count {
-            let whole = ty.python_name();
-            return Err(self.report(Diagnostic::new(
-                codes::ARGUMENTS,
-                span,
-                format!("{whole} has {count} components, {} were given", parts.len()),
-            )));
-        }
-        Ok(Val::Ir(self.builder().value(OpKind::Construct, parts, ty)))
-    }
-
-    /// One component: constants convert, values must have the scalar type.
-    fn component_value(&mut self, val: &Val, scalar: Scalar, span: Span, whole: Type) -> R<Value> {
-        if let Some(c) = val.const_scalar() {
-            return Ok(self.builder().constant(c, scalar));
-        }
-        let value = self.value_of(val, span)?;
-        if self.function.ty(value) == Type::Scalar(scalar) {
-            return Ok(value);
-        }
-        let (what, text) = (self.describe(val), self.text_of(span));
-        Err(self.report(
-            Diagnostic::new(
-                codes::CONVERSION,
-                span,
-                format!(
-                    "the components of {} are {}, this is {what}",
-                    whole.python_name(),
-                    scalar.python_name()
-                ),
-            )
-            .help(format!("convert explicitly: `{}`", super::assign::conversion(scalar, &text))),
-        ))
-    }
-
-    fn expect(&mut self, equal: bool, args: &Args, span: Span) -> R<()> {
-        let [(a, at), (b, bt)] = [args.positional[0].clone(), args.positional[1].clone()];
-        let same = self.comparison(tree::CmpOp::Eq, &a, at, &b, bt)?;
-        let failed = if equal { self.not(&same, span)? } else { same };
-        let failed = self.value_of(&failed, span)?;
-        let name = if equal { "expect_eq" } else { "expect_neq" };
-        let text =
-            format!("Error, {name}({}, {}) failed\n", self.text_of(at), self.text_of(bt)).replace('%', "%%");
-        self.branch(failed, |cx| cx.builder().effect(OpKind::Print(text), []), |_| {});
-        Ok(())
-    }
-
-    /// `print(a, b, ...)`: values as Python shows them, one space between, then a line break.
-    fn print(&mut self, args: &[Expr], span: Span) -> R<()> {
-        if args.is_empty() {
-            self.builder().effect(OpKind::Print("\n".into()), []);
-        }
-        for (index, arg) in args.iter().enumerate() {
-            let end = if index + 1 == args.len() { "\n" } else { " " };
-            if let ExprKind::FormatStr(parts) = &*arg.kind {
-                for part in parts {
-                    match part {
-                        FormatPart::Text(text) => {
-                            let text = text.replace('%', "%%");
-                            self.builder().effect(OpKind::Print(text), []);
-                        }
-                        FormatPart::Value(expr, _) => {
-                            let val = self.expr(expr)?;
-                            self.print_value(&val, "", expr.span)?;
-                        }
-                    }
-                }
-                self.builder().effect(OpKind::Print(end.into()), []);
-                continue;
-            }
-            let val = self.expr(arg)?;
-            self.span = span;
-            self.print_value(&val, end, arg.span)?;
-        }
-        Ok(())
-    }
-
-    fn print_value(&mut self, val: &Val, end: &str, span: Span) -> R<()> {
-        match val {
-            Val::Const(ConstValue::Str(text)) => {
-                let text = format!("{}{end}", text.replace('%', "%%"));
-                self.builder().effect(OpKind::Print(text), []);
-                return Ok(());
-            }
-            Val::Tuple(items) => {
-                for (i, item) in items.iter().enumerate() {
-                    let end = if i + 1 == items.len() { end } else { " " };
-                    self.print_value(item, end, span)?;
-                }
-                return Ok(());
-            }
-            _ => {}
-        }
-        let value = self.value_of(val, span)?;
-        let ty = self.function.ty(value);
-        match ty {
-            Type::Scalar(Scalar::Bool) => {
-                let (yes, no) = (format!("True{end}"), format!("False{end}"));
-                self.branch(
-                    value,
-                    |cx| cx.builder().effect(OpKind::Print(yes), []),
-                    |cx| cx.builder().effect(OpKind::Print(no), []),
-                );
-            }
-            Type::Scalar(s) => {
-                self.builder().effect(OpKind::Print(format!("{}{end}", conversion_of(s))), [value])
-            }
-            Type::Array(_) => {
-                let address = self.builder().value(OpKind::Address, [value], Type::U64);
-                self.builder().effect(OpKind::Print(format!("array at %llu{end}")), [address]);
-            }
-            Type::Struct(s) => {
-                for (index, field) in s.fields.iter().enumerate() {
-                    let part = self.builder().extract(value, index as u32);
-                    self.builder().effect(OpKind::Print(format!("{}=", field.name)), []);
-                    let end = if index + 1 == s.fields.len() { end } else { " " };
-                    self.print_value(&Val::Ir(part), end, span)?;
-                }
-            }
-            Type::Ref(_) => {}
-            _ => {
-                let scalar = ty.scalar().expect("a composite");
-                let count = ty.component_count().expect("a composite");
-                let width = if let Type::Mat { cols, .. } = ty { cols } else { count };
-                let spaced = !matches!(ty, Type::Quat(_) | Type::Transform(_));
-                let mut format = String::new();
-                let mut parts = Vec::new();
-                for i in 0..count {
-                    format.push_str(conversion_of(scalar));
-                    let row_ends = (i + 1) % width == 0;
-                    if !row_ends || spaced {
-                        format.push(' ');
-                    }
-                    if row_ends && i + 1 < count {
-                        format.push('\n');
-                    }
-                    let part = self.builder().extract(value, i);
-                    parts.push(part);
-                }
-                format.push_str(end);
-                self.builder().effect(OpKind::Print(format), parts);
-            }
-        }
-        Ok(())
-    }
-
-    fn printf(&mut self, args: &Args, span: Span) -> R<()> {
-        let Some((Val::Const(ConstValue::Str(format)), _)) = args.positional.first() else {
-            return Err(self.report(Diagnostic::new(
-                codes::NEEDS_CONSTANT,
-                span,
-                "`printf` takes a format string first",
-            )));
-        };
-        let format = format.clone();
-        let mut values = Vec::new();
-        for (val, at) in &args.positional[1..] {
-            let value = self.value_of(val, *at)?;
-            if self.function.ty(value).as_scalar().is_none() {
-                let what = self.describe(val);
-                return Err(self.report(
-                    Diagnostic::new(codes::NO_OVERLOAD, *at, format!("`printf` prints scalars, not {what}"))
-                        .help("print the components one by one, or use `print`"),
-                ));
-            }
-            values.push(value);
-        }
-        let wanted = format.replace("%%", "").matches('%').count();
-        if wanted != values.len() {
-            return Err(self.report(Diagnostic::new(
-                codes::ARGUMENTS,
-                span,
-                format!("the format has {wanted} conversions but {} values are given", values.len()),
-            )));
-        }
-        self.builder().effect(OpKind::Print(format), values);
-        Ok(())
-    }
-}
-
-/// The printf conversion that shows a scalar as Python users expect.
-fn conversion_of(scalar: Scalar) -> &'static str {
-    match scalar {
-        Scalar::I64 => "%lld",
-        Scalar::U64 => "%llu",
-        Scalar::U8 | Scalar::U16 | Scalar::U32 => "%u",
-        s if s.is_float() => "%g",
-        _ => "%d",
     }
 }
 
@@ -865,6 +529,5 @@ fn without(args: &Args, name: &str) -> Args {
     Args {
         positional: args.positional.clone(),
         keywords: args.keywords.iter().filter(|(n, _, _)| n != name).cloned().collect(),
-        exprs: Vec::new(),
     }
 }

@@ -4,8 +4,9 @@ use inkle_diag::{Diagnostic, Span};
 use inkle_ir::{FunctionKind, OpKind, Scalar, Type};
 
 use super::codes;
-use super::flow::{self, Exit};
 use super::function::{FunctionCx, Origin};
+use super::loops::Range;
+use super::scan;
 use super::val::{R, Reported, Slot, Val};
 use crate::builtins::{Lower, Special};
 use crate::env::ConstValue;
@@ -13,28 +14,6 @@ use crate::tree::{Expr, ExprKind, Stmt, StmtKind};
 
 /// A library loop over a size is always unrolled up to this many turns.
 const LIBRARY_UNROLL: i128 = 1024;
-
-/// The values of all `return` statements, innermost last.
-pub(super) fn returned_exprs(stmts: &[Stmt]) -> Vec<&Expr> {
-    let mut out = Vec::new();
-    for stmt in stmts {
-        match &stmt.kind {
-            StmtKind::Return(Some(value)) => out.push(value),
-            StmtKind::If { body, orelse, .. }
-            | StmtKind::While { body, orelse, .. }
-            | StmtKind::For { body, orelse, .. } => {
-                out.extend(returned_exprs(body));
-                out.extend(returned_exprs(orelse));
-            }
-            _ => {}
-        }
-    }
-    out
-}
-
-pub(super) fn returns_values(stmts: &[Stmt]) -> bool {
-    !returned_exprs(stmts).is_empty()
-}
 
 impl FunctionCx<'_, '_> {
     /// Checks statements in order; what follows one that may leave early is guarded.
@@ -56,7 +35,7 @@ impl FunctionCx<'_, '_> {
             }
             let compound =
                 matches!(stmt.kind, StmtKind::If { .. } | StmtKind::For { .. } | StmtKind::While { .. });
-            if compound && !rest.is_empty() && self.exit_condition() != Exit::Never {
+            if compound && !rest.is_empty() && self.may_have_left() {
                 self.rest(rest);
                 return;
             }
@@ -78,26 +57,16 @@ impl FunctionCx<'_, '_> {
             }
             StmtKind::For { target, iter, body, orelse } => {
                 self.no_loop_else(orelse)?;
-                self.for_statement(target, iter, body, stmt.span)?;
+                self.for_statement(target, iter, body)?;
             }
             StmtKind::While { test, body, orelse } => {
                 self.no_loop_else(orelse)?;
-                self.while_statement(test, body, stmt.span)?;
+                self.while_statement(test, body)?;
             }
-            StmtKind::Break => match self.loops.last().map(|l| l.broke) {
-                Some(Some(flag)) => {
-                    self.slots[flag.0] = Slot::Set(Val::bool(true));
-                    self.diverged = true;
-                }
-                _ => return Err(self.outside_loop("break", stmt.span)),
-            },
-            StmtKind::Continue => match self.loops.last().map(|l| l.continued) {
-                Some(flag) => {
-                    self.slots[flag.0] = Slot::Set(Val::bool(true));
-                    self.diverged = true;
-                }
-                None => return Err(self.outside_loop("continue", stmt.span)),
-            },
+            StmtKind::Break if self.leave_turn(true) => {}
+            StmtKind::Break => return Err(self.outside_loop("break", stmt.span)),
+            StmtKind::Continue if self.leave_turn(false) => {}
+            StmtKind::Continue => return Err(self.outside_loop("continue", stmt.span)),
             StmtKind::Return(value) => self.return_statement(value.as_ref(), stmt.span)?,
             StmtKind::Expr(expr) => {
                 // A documentation string anywhere is allowed, as in Python.
@@ -118,11 +87,13 @@ impl FunctionCx<'_, '_> {
                 ));
             }
             StmtKind::Unsupported(what) => {
-                return Err(self.report(Diagnostic::new(
-                    codes::STATEMENT,
-                    stmt.span,
-                    format!("kernels cannot contain `{what}`"),
-                )));
+                let message = format!("kernels cannot contain `{what}`");
+                let help = match what.as_str() {
+                    "import" => "import at the top of the file",
+                    "with" | "try" | "raise" => "do it in Python, around the launch",
+                    _ => "kernels are made of assignments, `if`, `for`, `while`, `return` and calls",
+                };
+                return Err(self.report(Diagnostic::new(codes::STATEMENT, stmt.span, message).help(help)));
             }
         }
         Ok(false)
@@ -139,7 +110,10 @@ impl FunctionCx<'_, '_> {
     }
 
     fn outside_loop(&mut self, what: &str, span: Span) -> Reported {
-        self.report(Diagnostic::new(codes::OUTSIDE_LOOP, span, format!("`{what}` outside a loop")))
+        self.report(
+            Diagnostic::new(codes::OUTSIDE_LOOP, span, format!("`{what}` outside a loop"))
+                .help("use `return` to leave the function"),
+        )
     }
 
     fn assert_statement(&mut self, test: &Expr, message: Option<&Expr>) -> R<()> {
@@ -184,7 +158,7 @@ impl FunctionCx<'_, '_> {
             return Err(self.report(
                 Diagnostic::new(
                     codes::KERNEL_RETURNS,
-                    span,
+                    expr.span,
                     format!("kernel `{name}` returns a value, but kernels cannot return values"),
                 )
                 .label(format!("this is {}", self.text_of(expr.span)))
@@ -272,28 +246,24 @@ impl FunctionCx<'_, '_> {
             .unwrap_or_default()
     }
 
-    fn for_statement(&mut self, target: &Expr, iter: &Expr, body: &[Stmt], span: Span) -> R<()> {
-        if let ExprKind::Call { func, args, keywords } = &*iter.kind {
-            let callee = self.expr(func)?;
-            if let Val::Builtin(name) = &callee {
-                match crate::builtins::lookup(name).map(|b| b.lower) {
-                    Some(Lower::Special(Special::Range)) if keywords.is_empty() => {
-                        return self.for_range(target, iter, args, body, span);
-                    }
-                    Some(Lower::Special(Special::Static)) => {}
-                    _ => {}
-                }
-            }
+    fn for_statement(&mut self, target: &Expr, iter: &Expr, body: &[Stmt]) -> R<()> {
+        if let ExprKind::Call { func, args, keywords } = &*iter.kind
+            && let Val::Builtin(name) = self.expr(func)?
+            && crate::builtins::lookup(&name).map(|b| b.lower) == Some(Lower::Special(Special::Range))
+            && keywords.is_empty()
+        {
+            return self.for_range(target, iter, args, body);
         }
         let items = self.expr(iter)?;
-        let Some(items) = self.items_of(&items) else {
+        let allowed = matches!(self.origin, Origin::Library(_));
+        let Some(items) = self.items_of(&items).filter(|_| allowed) else {
             let what = self.describe(&items);
             return Err(self.report(
-                Diagnostic::new(codes::EXPRESSION, iter.span, format!("cannot loop over {what}"))
-                    .help("loop over `range(...)`, a tuple or a vector"),
+                Diagnostic::new(codes::EXPRESSION, iter.span, format!("kernels cannot loop over {what}"))
+                    .help("loop over `range(...)` and index inside the loop"),
             ));
         };
-        self.unrolled(target, &items, body, span)
+        self.unrolled(target, &items, body, target.span.to(iter.span))
     }
 
     /// The items of something a loop can be unrolled over.
@@ -315,28 +285,44 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    fn for_range(&mut self, target: &Expr, iter: &Expr, args: &[Expr], body: &[Stmt], span: Span) -> R<()> {
+    fn for_range(&mut self, target: &Expr, iter: &Expr, args: &[Expr], body: &[Stmt]) -> R<()> {
+        let head = target.span.to(iter.span);
         let vals = args.iter().map(|a| self.expr(a)).collect::<R<Vec<Val>>>()?;
         let (lo, hi, step) = match vals.as_slice() {
             [hi] => (Val::int(0), hi.clone(), Val::int(1)),
             [lo, hi] => (lo.clone(), hi.clone(), Val::int(1)),
             [lo, hi, step] => (lo.clone(), hi.clone(), step.clone()),
             _ => {
-                return Err(self.report(Diagnostic::new(
-                    codes::ARGUMENTS,
-                    iter.span,
-                    format!("`range` takes 1 to 3 arguments, not {}", vals.len()),
-                )));
+                return Err(self.report(
+                    Diagnostic::new(
+                        codes::ARGUMENTS,
+                        iter.span,
+                        format!("`range` takes 1 to 3 arguments, not {}", vals.len()),
+                    )
+                    .help("write `range(end)`, `range(start, end)` or `range(start, end, step)`"),
+                ));
             }
         };
+        let mut bounds = Vec::new();
+        for (val, place) in [(&lo, 0), (&hi, 1), (&step, 2)] {
+            let arg = if args.len() == 1 { &args[0] } else { args.get(place).unwrap_or(iter) };
+            if self.type_of(val) != Some(Type::I32) {
+                let what = self.describe(val);
+                return Err(self.report(
+                    Diagnostic::new(codes::INDEX, arg.span, format!("`range` takes int32, not {what}"))
+                        .help(format!("convert it: `int({})`", self.text_of(arg.span))),
+                ));
+            }
+            bounds.push(self.value_of(val, arg.span)?);
+        }
         if step.const_int() == Some(0) {
-            return Err(self.report(Diagnostic::new(
-                codes::ARGUMENTS,
-                iter.span,
-                "the step of `range` is zero",
-            )));
+            return Err(self.report(
+                Diagnostic::new(codes::ARGUMENTS, iter.span, "the step of `range` is zero")
+                    .help("the loop would never end; use a step above or below zero"),
+            ));
         }
         let mut runs = false;
+        // The bounds fit int32 here.
         if let (Some(lo), Some(hi), Some(step)) = (lo.const_int(), hi.const_int(), step.const_int()) {
             let turns = if step > 0 {
                 (hi - lo + step - 1).div_euclid(step)
@@ -349,109 +335,15 @@ impl FunctionCx<'_, '_> {
                 Origin::User(_) => i128::from(self.checker.options.max_unroll),
                 Origin::Library(_) => LIBRARY_UNROLL,
             };
-            if turns <= limit && !flow::has_loop_exit(body) {
+            // Leaving an unrolled loop early nests its turns, which pays only where the index must be constant.
+            if turns <= limit && (!scan::has_loop_exit(body) || scan::has_static(body)) {
                 let items: Vec<Val> =
                     (0..turns).map(|k| Val::typed_int(lo + k * step, Scalar::I32)).collect();
-                return self.unrolled(target, &items, body, span);
+                return self.unrolled(target, &items, body, head);
             }
-        }
-        let wide = [&lo, &hi, &step].iter().any(|v| {
-            matches!(self.type_of(v), Some(Type::Scalar(Scalar::I64 | Scalar::U64 | Scalar::U32)))
-                && !v.is_literal()
-        });
-        let scalar = if wide { Scalar::I64 } else { Scalar::I32 };
-        let mut bounds = Vec::new();
-        for (val, place) in [(&lo, 0), (&hi, 1), (&step, 2)] {
-            let arg = if args.len() == 1 { &args[0] } else { args.get(place).unwrap_or(iter) };
-            let value = if val.is_literal() && val.const_int().is_some() && wide {
-                self.builder().constant(val.const_scalar().expect("an integer"), scalar)
-            } else {
-                self.value_of(val, arg.span)?
-            };
-            if !self.function.ty(value).is_int() {
-                let what = self.describe(val);
-                return Err(self.report(
-                    Diagnostic::new(codes::INDEX, arg.span, format!("`range` takes integers, not {what}"))
-                        .help("convert with `int(...)`"),
-                ));
-            }
-            bounds.push(self.builder().cast(value, Type::Scalar(scalar)));
         }
         self.span = iter.span;
-        let range = flow::Range { bounds: [bounds[0], bounds[1], bounds[2]], step: step.const_int(), runs };
-        self.range_loop(target, range, body, span)
-    }
-
-    /// Checks the body once per item.
-    fn unrolled(&mut self, target: &Expr, items: &[Val], body: &[Stmt], span: Span) -> R<()> {
-        if flow::has_loop_exit(body) {
-            return self.unrolled_with_exits(target, items, body, span);
-        }
-        for (index, item) in items.iter().enumerate() {
-            self.assign(target, item.clone(), target.span)?;
-            self.statements(body);
-            self.span = span;
-            match self.exit_condition() {
-                Exit::Never => {}
-                Exit::Always => {
-                    self.diverged = true;
-                    return Ok(());
-                }
-                Exit::When(left) => {
-                    let rest = &items[index + 1..];
-                    if rest.is_empty() {
-                        return Ok(());
-                    }
-                    let mut outcome = Ok(());
-                    self.branch(
-                        left,
-                        |cx| cx.diverged = true,
-                        |cx| {
-                            cx.slots[cx.returned.0] = Slot::Set(Val::bool(false));
-                            outcome = cx.unrolled(target, rest, body, span);
-                        },
-                    );
-                    return outcome;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// A loop over items, with `break` or `continue`: each turn has its flags.
-    fn unrolled_with_exits(&mut self, target: &Expr, items: &[Val], body: &[Stmt], span: Span) -> R<()> {
-        let Some((item, rest)) = items.split_first() else { return Ok(()) };
-        let broke = self.hidden(Val::bool(false));
-        let continued = self.hidden(Val::bool(false));
-        self.assign(target, item.clone(), target.span)?;
-        self.loops.push(super::function::Loop { broke: Some(broke), continued });
-        self.statements(body);
-        self.loops.pop();
-        self.span = span;
-        // `continue` and `break` end the turn only; `return` leaves everything.
-        self.diverged = matches!(self.slots[self.returned.0], Slot::Set(Val::Const(ConstValue::Bool(true))));
-        if self.diverged || rest.is_empty() {
-            return Ok(());
-        }
-        let mut left = Vec::new();
-        for flag in [broke, self.returned] {
-            match self.slots[flag.0].clone() {
-                Slot::Set(Val::Const(ConstValue::Bool(true))) => return Ok(()),
-                Slot::Set(Val::Ir(value)) => left.push(value),
-                _ => {}
-            }
-        }
-        let mut outcome = Ok(());
-        match left.as_slice() {
-            [] => outcome = self.unrolled_with_exits(target, rest, body, span),
-            [first, more @ ..] => {
-                let mut any = *first;
-                for flag in more {
-                    any = self.builder().binary(inkle_ir::BinaryOp::Or, any, *flag);
-                }
-                self.branch(any, |_| {}, |cx| outcome = cx.unrolled_with_exits(target, rest, body, span));
-            }
-        }
-        outcome
+        let bounds = [bounds[0], bounds[1], bounds[2]];
+        self.range_loop(target, Range { bounds, step: step.const_int(), runs }, body, head)
     }
 }

@@ -1,0 +1,219 @@
+//! Printing.
+
+use inkle_diag::{Diagnostic, Span};
+use inkle_ir::{OpKind, Scalar, Type};
+
+use super::call::Args;
+use super::codes;
+use super::function::FunctionCx;
+use super::val::{R, Val};
+use crate::env::ConstValue;
+use crate::tree::{self, Expr, ExprKind, FormatPart};
+
+impl FunctionCx<'_, '_> {
+    pub(super) fn expect(&mut self, equal: bool, args: &Args, span: Span) -> R<()> {
+        let [(a, at), (b, bt)] = [args.positional[0].clone(), args.positional[1].clone()];
+        let same = self.comparison(tree::CmpOp::Eq, &a, at, &b, bt)?;
+        let failed = if equal { self.not(&same, span)? } else { same };
+        let failed = self.value_of(&failed, span)?;
+        let name = if equal { "expect_eq" } else { "expect_neq" };
+        let text =
+            format!("Error, {name}({}, {}) failed\n", self.text_of(at), self.text_of(bt)).replace('%', "%%");
+        self.branch(failed, |cx| cx.builder().effect(OpKind::Print(text), []), |_| {});
+        Ok(())
+    }
+
+    /// `print(value)`: the value as Python shows it, then a line break.
+    pub(super) fn print(&mut self, args: &[Expr], keywords: &[(Option<String>, Expr)], span: Span) -> R<()> {
+        let ([arg], []) = (args, keywords) else {
+            let given = match keywords.first() {
+                Some(_) => "no keywords".to_owned(),
+                None => format!("one value, not {}", args.len()),
+            };
+            return Err(self.report(
+                Diagnostic::new(codes::ARGUMENTS, span, format!("`print` takes {given}"))
+                    .help("print one value, an f-string, or use `wp.printf(\"%d %f\\n\", a, b)`"),
+            ));
+        };
+        if let ExprKind::FormatStr(parts) = &*arg.kind {
+            for part in parts {
+                match part {
+                    FormatPart::Text(text) => {
+                        let text = text.replace('%', "%%");
+                        self.builder().effect(OpKind::Print(text), []);
+                    }
+                    FormatPart::Value(expr, _) => {
+                        let val = self.expr(expr)?;
+                        self.print_value(&val, "", expr.span)?;
+                    }
+                }
+            }
+            self.builder().effect(OpKind::Print("\n".into()), []);
+            return Ok(());
+        }
+        let val = self.expr(arg)?;
+        self.span = span;
+        self.print_value(&val, "\n", arg.span)
+    }
+
+    fn print_value(&mut self, val: &Val, end: &str, span: Span) -> R<()> {
+        match val {
+            Val::Const(ConstValue::Str(text)) => {
+                let text = format!("{}{end}", text.replace('%', "%%"));
+                self.builder().effect(OpKind::Print(text), []);
+                return Ok(());
+            }
+            Val::Tuple(items) => {
+                for (i, item) in items.iter().enumerate() {
+                    let end = if i + 1 == items.len() { end } else { " " };
+                    self.print_value(item, end, span)?;
+                }
+                return Ok(());
+            }
+            _ => {}
+        }
+        let value = self.value_of(val, span)?;
+        let ty = self.function.ty(value);
+        match ty {
+            Type::Scalar(Scalar::Bool) => {
+                let (yes, no) = (format!("True{end}"), format!("False{end}"));
+                self.branch(
+                    value,
+                    |cx| cx.builder().effect(OpKind::Print(yes), []),
+                    |cx| cx.builder().effect(OpKind::Print(no), []),
+                );
+            }
+            Type::Scalar(s) => {
+                self.builder().effect(OpKind::Print(format!("{}{end}", conversion_of(s))), [value])
+            }
+            Type::Array(_) => {
+                let address = self.builder().value(OpKind::Address, [value], Type::U64);
+                self.builder().effect(OpKind::Print(format!("array at %llu{end}")), [address]);
+            }
+            Type::Struct(s) => {
+                for (index, field) in s.fields.iter().enumerate() {
+                    let part = self.builder().extract(value, index as u32);
+                    self.builder().effect(OpKind::Print(format!("{}=", field.name)), []);
+                    let end = if index + 1 == s.fields.len() { end } else { " " };
+                    self.print_value(&Val::Ir(part), end, span)?;
+                }
+            }
+            Type::Ref(_) => {}
+            _ => {
+                let scalar = ty.scalar().expect("a composite");
+                let count = ty.component_count().expect("a composite");
+                let width = if let Type::Mat { cols, .. } = ty { cols } else { count };
+                let spaced = !matches!(ty, Type::Quat(_) | Type::Transform(_));
+                let mut format = String::new();
+                let mut parts = Vec::new();
+                for i in 0..count {
+                    format.push_str(conversion_of(scalar));
+                    let row_ends = (i + 1) % width == 0;
+                    if !row_ends || spaced {
+                        format.push(' ');
+                    }
+                    if row_ends && i + 1 < count {
+                        format.push('\n');
+                    }
+                    let part = self.builder().extract(value, i);
+                    parts.push(part);
+                }
+                format.push_str(end);
+                self.builder().effect(OpKind::Print(format), parts);
+            }
+        }
+        Ok(())
+    }
+
+    /// `printf(format, values...)` by C's rules; strings known while compiling take `%s`.
+    pub(super) fn printf(&mut self, args: &Args, span: Span) -> R<()> {
+        let Some((Val::Const(ConstValue::Str(format)), format_span)) = args.positional.first() else {
+            return Err(self.report(
+                Diagnostic::new(codes::NEEDS_CONSTANT, span, "`printf` takes a format string first")
+                    .help("write `wp.printf(\"%d\\n\", n)`"),
+            ));
+        };
+        let (format, format_span) = (format.clone(), *format_span);
+        let mut rest = args.positional[1..].iter();
+        let (mut out, mut values, mut wanted) = (String::new(), Vec::new(), 0);
+        let mut chars = format.chars().peekable();
+        while let Some(c) = chars.next() {
+            if c != '%' {
+                out.push(c);
+                continue;
+            }
+            let mut spec = String::from('%');
+            while let Some(c) = chars.next_if(|c| "-+ #0123456789.hlLqjzt".contains(*c)) {
+                spec.push(c);
+            }
+            let Some(conversion) = chars.next() else {
+                return Err(self.bad_conversion(&spec, format_span));
+            };
+            spec.push(conversion);
+            if spec == "%%" {
+                out.push_str("%%");
+                continue;
+            }
+            wanted += 1;
+            let integer = "diuxXocp".contains(conversion);
+            if !integer && !"fFeEgGaAs".contains(conversion) {
+                return Err(self.bad_conversion(&spec, format_span));
+            }
+            let Some((val, at)) = rest.next() else { continue };
+            if let (Val::Const(ConstValue::Str(text)), 's') = (val, conversion) {
+                out.push_str(&text.replace('%', "%%"));
+                continue;
+            }
+            let scalar = self.type_of(val).and_then(Type::as_scalar);
+            if conversion == 's' || scalar.is_none_or(|s| s.is_float() == integer) {
+                let what = self.describe(val);
+                let help = match scalar {
+                    Some(s) => format!("print {what} with `{}`", conversion_of(s)),
+                    None => "print numbers only: components one by one, or use `print`".into(),
+                };
+                return Err(self.report(
+                    Diagnostic::new(codes::NO_OVERLOAD, *at, format!("`{spec}` does not print {what}"))
+                        .also(format_span, "the format")
+                        .help(help),
+                ));
+            }
+            values.push(self.value_of(val, *at)?);
+            out.push_str(&spec);
+        }
+        let given = args.positional.len() - 1;
+        if wanted != given || !args.keywords.is_empty() {
+            return Err(self.report(
+                Diagnostic::new(
+                    codes::ARGUMENTS,
+                    span,
+                    format!("the format has {wanted} conversions but {given} values are given"),
+                )
+                .help("give one value for each `%`; a percent sign is `%%`"),
+            ));
+        }
+        self.builder().effect(OpKind::Print(out), values);
+        Ok(())
+    }
+
+    fn bad_conversion(&mut self, spec: &str, span: Span) -> super::val::Reported {
+        self.report(
+            Diagnostic::new(
+                codes::ARGUMENTS,
+                span,
+                format!("`{spec}` is not a conversion that can be printed"),
+            )
+            .help("use `%d`, `%u`, `%x`, `%lld`, `%llu`, `%f`, `%g`, `%e`, `%s` or `%%`"),
+        )
+    }
+}
+
+/// The printf conversion that shows a scalar as Python users expect.
+fn conversion_of(scalar: Scalar) -> &'static str {
+    match scalar {
+        Scalar::I64 => "%lld",
+        Scalar::U64 => "%llu",
+        Scalar::U8 | Scalar::U16 | Scalar::U32 => "%u",
+        s if s.is_float() => "%g",
+        _ => "%d",
+    }
+}

@@ -1,0 +1,300 @@
+//! Places: what attributes and subscripts lead to, to be read or assigned.
+//!
+//! A place is resolved once; reading and assigning it evaluate nothing again, so that an index with an effect
+//! has it once.
+
+use inkle_diag::{Diagnostic, Span};
+use inkle_ir::{OpKind, Type, Value};
+
+use super::codes;
+use super::expr::component_name;
+use super::function::{FunctionCx, Origin};
+use super::types::{Axes, Spot};
+use super::val::{R, Slot, Val, VarId};
+use crate::env::ConstValue;
+use crate::pattern::Pattern;
+use crate::tree::{Expr, ExprKind};
+
+/// Where something is.
+pub(super) enum Place {
+    /// In memory, at an address.
+    Memory(Value),
+    /// In a variable.
+    Local(VarId),
+    /// In another place, which is not memory or not divided in memory.
+    Part(Box<Place>, Part, Type),
+    /// Nowhere: a value that cannot be assigned.
+    Value(Val),
+}
+
+/// What a [`Place::Part`] is of the place around it.
+pub(super) enum Part {
+    /// A field of a struct.
+    Field(u32),
+    /// Consecutive components from a first one: position or rotation of a transform.
+    Run(u32),
+    /// Components chosen by indices.
+    Components(Axes),
+}
+
+impl FunctionCx<'_, '_> {
+    /// Resolves an expression.
+    pub(super) fn place(&mut self, expr: &Expr) -> R<Place> {
+        let outer = std::mem::replace(&mut self.span, expr.span);
+        let result = match &*expr.kind {
+            ExprKind::Name(name) => match self.names.get(name).copied() {
+                Some(var) => self.read(var, name, expr.span).map(|_| Place::Local(var)),
+                None => self.expr(expr).map(Place::Value),
+            },
+            ExprKind::Attribute { value, attr, .. } => {
+                self.place(value).and_then(|base| self.attribute_place(base, attr, expr.span))
+            }
+            ExprKind::Subscript { value, indices } => match self.library_type(expr) {
+                Some(ty) => Ok(Place::Value(Val::Type(ty))),
+                None => self.place(value).and_then(|base| self.item_place(base, indices, expr.span)),
+            },
+            _ => self.expr(expr).map(Place::Value),
+        };
+        self.span = outer;
+        result
+    }
+
+    /// `vec[N, S]` in a library function.
+    fn library_type(&self, expr: &Expr) -> Option<Type> {
+        let Origin::Library(_) = self.origin else { return None };
+        Pattern::from_annotation(expr)?.instantiate(&self.bindings)
+    }
+
+    /// The type of what is there, when it is a value.
+    fn type_at(&self, place: &Place) -> Option<Type> {
+        match place {
+            Place::Memory(reference) => self.function.ty(*reference).as_ref_target(),
+            Place::Local(var) => match &self.slots[var.0] {
+                Slot::Set(val) => self.type_of(val),
+                _ => None,
+            },
+            Place::Part(_, _, ty) => Some(*ty),
+            Place::Value(val) => self.type_of(val),
+        }
+    }
+
+    fn attribute_place(&mut self, base: Place, attr: &str, span: Span) -> R<Place> {
+        let ty = self.type_at(&base);
+        match ty {
+            Some(Type::Struct(s)) if !matches!(base, Place::Value(_)) => {
+                let Some(index) = s.field_index(attr) else {
+                    return Err(self.no_attribute(Type::Struct(s), attr, span));
+                };
+                if let Place::Memory(reference) = base {
+                    return Ok(Place::Memory(self.builder().field(reference, index as u32)));
+                }
+                Ok(Place::Part(Box::new(base), Part::Field(index as u32), s.fields[index].ty))
+            }
+            Some(Type::Transform(scalar))
+                if matches!(attr, "p" | "q") && !matches!(base, Place::Value(_)) =>
+            {
+                let (first, part) =
+                    if attr == "p" { (0, Type::vec(3, scalar)) } else { (3, Type::Quat(scalar)) };
+                Ok(Place::Part(Box::new(base), Part::Run(first), part))
+            }
+            Some(ty) if component_name(ty, attr).is_some() && !matches!(base, Place::Value(_)) => {
+                let index = component_name(ty, attr).expect("asked above");
+                Ok(self.component_place(base, ty, Axes::constant(ty, index)))
+            }
+            _ => {
+                let val = self.get(&base)?;
+                self.attribute(&val, attr, span).map(Place::Value)
+            }
+        }
+    }
+
+    fn item_place(&mut self, base: Place, indices: &[Expr], span: Span) -> R<Place> {
+        match self.type_at(&base) {
+            Some(Type::Array(_)) => {
+                let array = self.get(&base)?;
+                let array = self.value_of(&array, span)?;
+                self.element_place(array, indices, span)
+            }
+            Some(ty) if ty.scalar().is_some() && ty.as_scalar().is_none() => {
+                let axes = self.axes(ty, indices, span)?;
+                if let Place::Value(val) = &base {
+                    return self.components(val, ty, &axes, span).map(Place::Value);
+                }
+                Ok(self.component_place(base, ty, axes))
+            }
+            _ => {
+                let val = self.get(&base)?;
+                self.item(&val, indices, span).map(Place::Value)
+            }
+        }
+    }
+
+    /// One scalar component in memory has an address of its own; everything else is a part.
+    fn component_place(&mut self, base: Place, ty: Type, axes: Axes) -> Place {
+        let part_ty = axes.part_type(ty);
+        if part_ty.as_scalar().is_some() {
+            let spot = self.spots(ty, &axes)[0];
+            let (reference, first) = match &base {
+                Place::Memory(reference) => (Some(*reference), 0),
+                // A component of a part of a transform in memory.
+                Place::Part(around, Part::Run(first), _) => match **around {
+                    Place::Memory(reference) => (Some(reference), *first),
+                    _ => (None, 0),
+                },
+                _ => (None, 0),
+            };
+            if let Some(reference) = reference {
+                let index = match spot {
+                    Spot::Constant(i) => self.builder().i32((first + i) as i32),
+                    Spot::Dynamic(i) => {
+                        let first = self.builder().i32(first as i32);
+                        self.builder().binary(inkle_ir::BinaryOp::Add, i, first)
+                    }
+                };
+                return Place::Memory(self.builder().comp(reference, index));
+            }
+        }
+        Place::Part(Box::new(base), Part::Components(axes), part_ty)
+    }
+
+    fn element_place(&mut self, array: Value, indices: &[Expr], span: Span) -> R<Place> {
+        let ty = self.function.ty(array).as_array().expect("the caller asked for an array");
+        if indices.iter().any(|i| matches!(*i.kind, ExprKind::Slice { .. } | ExprKind::Ellipsis)) {
+            return Err(self.report(
+                Diagnostic::new(
+                    codes::EXPRESSION,
+                    span,
+                    "slices of arrays inside kernels are not available yet",
+                )
+                .help("index the elements, or slice the array before the launch"),
+            ));
+        }
+        if indices.len() > ty.ndim as usize {
+            let (given, ndim) = (indices.len(), ty.ndim);
+            return Err(self.report(
+                Diagnostic::new(
+                    codes::INDEX,
+                    span,
+                    format!("{given} indices for an array of {ndim} dimensions"),
+                )
+                .help(format!("it takes {ndim}, its elements are {}", ty.elem.python_name())),
+            ));
+        }
+        let mut values = Vec::new();
+        for (dim, index) in indices.iter().enumerate() {
+            let val = self.expr(index)?;
+            values.push(self.index_value(&val, index.span, |cx| cx.shape(array, dim as u32))?);
+        }
+        Ok(if values.len() == ty.ndim as usize {
+            Place::Memory(self.builder().elem(array, &values))
+        } else {
+            Place::Value(Val::Ir(self.builder().view(array, &values)))
+        })
+    }
+
+    /// Reads a place.
+    pub(super) fn get(&mut self, place: &Place) -> R<Val> {
+        match place {
+            Place::Memory(reference) => Ok(Val::Ir(self.builder().load(*reference))),
+            Place::Local(var) => {
+                let name = self.var_names[var.0].clone().unwrap_or_default();
+                let span = self.span;
+                self.read(*var, &name, span)
+            }
+            Place::Value(val) => Ok(val.clone()),
+            Place::Part(base, part, ty) => {
+                let whole = self.get(base)?;
+                let span = self.span;
+                match part {
+                    Part::Field(index) => {
+                        if let Val::Const(ConstValue::Struct { fields, .. }) = &whole {
+                            return Ok(Val::Const(fields[*index as usize].clone()));
+                        }
+                        let whole = self.value_of(&whole, span)?;
+                        Ok(Val::Ir(self.builder().extract(whole, *index)))
+                    }
+                    Part::Run(first) => {
+                        let whole = self.value_of(&whole, span)?;
+                        Ok(Val::Ir(self.run_of(whole, *first, *ty)))
+                    }
+                    Part::Components(axes) => {
+                        let whole_ty = self.type_at(base).expect("components are of a composite");
+                        self.components(&whole, whole_ty, axes, span)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Assigns a place; the value must have its type.
+    pub(super) fn set(&mut self, place: &Place, val: &Val, target_span: Span, value_span: Span) -> R<()> {
+        if let Place::Value(whole) = place {
+            return Err(self.not_assignable(whole, target_span));
+        }
+        let ty = self.type_at(place);
+        let given = self.type_of(val);
+        let Some(ty) = ty.filter(|ty| given == Some(*ty)) else {
+            let wanted = ty.expect("places that are not values have a type");
+            return Err(self.wrong_store(val, wanted, target_span, value_span));
+        };
+        match place {
+            Place::Memory(reference) => {
+                let value = self.value_of(val, value_span)?;
+                self.builder().store(*reference, value);
+                Ok(())
+            }
+            Place::Local(var) => {
+                self.slots[var.0] = Slot::Set(val.clone());
+                Ok(())
+            }
+            Place::Part(base, part, _) => {
+                let whole_ty = self.type_at(base).expect("parts are of a composite or struct");
+                let whole = self.get(base)?;
+                let mut whole = self.value_of(&whole, target_span)?;
+                let new = self.value_of(val, value_span)?;
+                match part {
+                    Part::Field(index) => whole = self.builder().insert(whole, new, *index),
+                    Part::Run(first) => {
+                        for i in 0..ty.component_count().expect("a run of components") {
+                            let component = self.builder().extract(new, i);
+                            whole = self.builder().insert(whole, component, first + i);
+                        }
+                    }
+                    Part::Components(axes) => {
+                        for (i, spot) in self.spots(whole_ty, axes).into_iter().enumerate() {
+                            let component = if ty.as_scalar().is_some() {
+                                new
+                            } else {
+                                self.builder().extract(new, i as u32)
+                            };
+                            whole = match spot {
+                                Spot::Constant(at) => self.builder().insert(whole, component, at),
+                                Spot::Dynamic(at) => {
+                                    self.builder().value(OpKind::InsertDyn, [whole, component, at], whole_ty)
+                                }
+                            };
+                        }
+                    }
+                }
+                self.set(base, &Val::Ir(whole), target_span, value_span)
+            }
+            Place::Value(_) => unreachable!("reported above"),
+        }
+    }
+
+    pub(super) fn not_assignable(&mut self, whole: &Val, span: Span) -> super::val::Reported {
+        let text = self.text_of(span);
+        let what = self.describe(whole);
+        let diagnostic =
+            Diagnostic::new(codes::STORE_TYPE, span, format!("cannot assign to `{text}`, which is {what}"));
+        let diagnostic = match self.type_of(whole) {
+            Some(Type::Array(a)) => {
+                let more =
+                    if a.ndim == 1 { "one more index".into() } else { format!("{} more indices", a.ndim) };
+                diagnostic.help(format!("give {more} to assign an element"))
+            }
+            _ => diagnostic.help("assign to a variable, a component, a field or an element of an array"),
+        };
+        self.report(diagnostic)
+    }
+}
