@@ -83,13 +83,23 @@ fn main() {
     let n = 1 << 24;
     let data: Vec<f32> = (0..n).map(|i| (i % 1000) as f32 * 0.01 - 5.0).collect();
     let vectors = |n: usize| Arg::array(f32s((0..3 * n).map(|i| (i as f32 * 0.37).sin())), 12, &[n as i32]);
-    let runs: [(&str, &str, Vec<Arg>, i32); 3] = [
+    let runs: [(&str, &str, Vec<Arg>, i32); 4] = [
         ("map", MAP, vec![Arg::f32(data.clone()), Arg::f32(vec![0.0; n])], n as i32),
         (
             "saxpy",
             kernel!("saxpy"),
             vec![Arg::f32(data.clone()), Arg::f32(data), Arg::Bytes(f32s([2.0]))],
             n as i32,
+        ),
+        (
+            "histogram",
+            kernel!("histogram"),
+            vec![
+                Arg::i32((0..1 << 20).map(|i: i32| i.wrapping_mul(-1640531527) >> 7)),
+                Arg::i32([0; 256]),
+                Arg::f32([0.0]),
+            ],
+            1 << 20,
         ),
         ("nbody", kernel!("nbody"), vec![vectors(4096), vectors(4096), Arg::Bytes(f32s([0.01]))], 4096),
     ];

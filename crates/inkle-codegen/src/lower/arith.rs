@@ -229,10 +229,23 @@ impl<'m> Lower<'_, 'm> {
                 let quotient = e.fdiv(x, y);
                 e.intrinsic("llvm.floor", &[ty], &[quotient])
             }
-            BinaryOp::Min => e.intrinsic("llvm.minnum", &[ty], &[x, y]),
-            BinaryOp::Max => e.intrinsic("llvm.maxnum", &[ty], &[x, y]),
+            BinaryOp::Min => self.float_min_max(Real::LLVMRealOLT, "llvm.minnum", x, y),
+            BinaryOp::Max => self.float_min_max(Real::LLVMRealOGT, "llvm.maxnum", x, y),
             _ => return Err(CodegenError::broken(format!("{op} on {scalar}"))),
         })
+    }
+
+    /// The smaller or larger float; of a number and NaN the number.
+    pub fn float_min_max(&self, better: Real, intrinsic: &str, x: V, y: V) -> V {
+        let e = &self.e;
+        if self.machine.min_max {
+            return e.intrinsic(intrinsic, &[e.type_of(x)], &[x, y]);
+        }
+        // LLVM sometimes calls C's fmin and fmax for the intrinsics on x86.
+        let first = e.fcmp(better, x, y);
+        let chosen = e.select(first, x, y);
+        let y_is_nan = e.fcmp(Real::LLVMRealUNO, y, y);
+        e.select(y_is_nan, x, chosen)
     }
 
     fn integer(&mut self, op: BinaryOp, scalar: Scalar, x: V, y: V) -> Result<V> {

@@ -19,19 +19,77 @@ impl<'m> Lower<'_, 'm> {
         };
         let ty = frame.function.ty(value);
         let (at, value) = (frame.get1(reference)?, frame.get(value)?.clone());
-        self.atomic_parts(op, ty, at, &value)
+        let old_is_used = data.results.iter().any(|&r| frame.is_used(r));
+        self.atomic_parts(op, ty, at, &value, old_is_used)
     }
 
-    fn atomic_parts(&mut self, op: AtomicOp, ty: Type, at: Val, value: &Parts) -> Result<Parts> {
+    fn atomic_parts(
+        &mut self,
+        op: AtomicOp,
+        ty: Type,
+        at: Val,
+        value: &Parts,
+        old_is_used: bool,
+    ) -> Result<Parts> {
         let mut old = Parts::new();
         for (&(part, offset), &v) in parts(ty).iter().zip(value) {
             let Part::Scalar(scalar) = part else {
                 return Err(CodegenError::broken(format!("{op} on an address")));
             };
             let at = self.byte_offset(at, offset);
+            if let (Val::Uniform(at), false, true) = (at, old_is_used, self.lanes > 1)
+                && let Some(combined) = self.combine_lanes(op, scalar, v)
+            {
+                self.atomic_scalar(op, scalar, at, combined)?;
+                // Nobody looks at it.
+                let ty = self.wide_type(self.scalar_type(scalar));
+                old.push(Val::Varying(self.e.null(ty)));
+                continue;
+            }
             old.push(self.per_lane([at, v], |l, [at, v]| l.atomic_scalar(op, scalar, at, v))?);
         }
         Ok(old)
+    }
+
+    /// What all active lanes together do to one place. Sums of floats may round differently than one by one, as
+    /// they do from run to run when threads meet in another order.
+    fn combine_lanes(&mut self, op: AtomicOp, scalar: Scalar, value: Val) -> Option<V> {
+        use AtomicOp::{Add, And, Max, Min, Or, Sub, Xor};
+        let signed = scalar.is_signed();
+        let (reduce, identity) = match (op, scalar.kind()) {
+            (Add | Sub, ScalarKind::Float) if matches!(scalar, Scalar::F32 | Scalar::F64) => {
+                ("llvm.vector.reduce.fadd", None)
+            }
+            (_, ScalarKind::Bool | ScalarKind::Float) => return None,
+            (Add | Sub, _) => ("llvm.vector.reduce.add", Some(0)),
+            (Or, _) => ("llvm.vector.reduce.or", Some(0)),
+            (Xor, _) => ("llvm.vector.reduce.xor", Some(0)),
+            (And, _) => ("llvm.vector.reduce.and", Some(-1)),
+            (Min, _) if signed => ("llvm.vector.reduce.smin", Some(i64::MAX >> (64 - 8 * scalar.size()))),
+            (Max, _) if signed => ("llvm.vector.reduce.smax", Some(i64::MIN >> (64 - 8 * scalar.size()))),
+            (Min, _) => ("llvm.vector.reduce.umin", Some(-1)),
+            (Max, _) => ("llvm.vector.reduce.umax", Some(0)),
+            (AtomicOp::Exch, _) => return None,
+        };
+        let wide = self.wide(value);
+        let ty = self.e.type_of(wide);
+        let fill = match identity {
+            Some(identity) => self.e.const_int(ty, identity),
+            None => self.e.const_real(ty, -0.0),
+        };
+        let all = match self.mask {
+            Some(mask) => self.e.select(mask, wide, fill),
+            None => wide,
+        };
+        if identity.is_some() {
+            return Some(self.e.intrinsic(reduce, &[ty], &[all]));
+        }
+        // Pairwise: the reduction would go lane by lane unless it may be reassociated.
+        let saved = std::mem::replace(&mut self.e.fast_math, inkwell::llvm_sys::LLVMFastMathAllowReassoc);
+        let start = self.e.const_real(self.scalar_type(scalar), -0.0);
+        let sum = self.e.intrinsic(reduce, &[ty], &[start, all]);
+        self.e.fast_math = saved;
+        Some(sum)
     }
 
     fn atomic_scalar(&mut self, op: AtomicOp, scalar: Scalar, at: V, v: V) -> Result<V> {
@@ -102,17 +160,16 @@ impl<'m> Lower<'_, 'm> {
         let old = self.e.bitcast(seen, ty);
         let saved = std::mem::replace(&mut self.e.fast_math, 0);
         let (a, b) = (self.half_to_f32(old, scalar), self.half_to_f32(v, scalar));
-        let wide = self.e.type_of(a);
         let (new, keep) = match op {
             AtomicOp::Add => (self.e.fadd(a, b), None),
             AtomicOp::Sub => (self.e.fsub(a, b), None),
             // Most updates of a minimum change nothing: then nothing is written.
             AtomicOp::Min => {
-                let new = self.e.intrinsic("llvm.minnum", &[wide], &[a, b]);
+                let new = self.float_min_max(Real::LLVMRealOLT, "llvm.minnum", a, b);
                 (new, Some(self.e.fcmp(Real::LLVMRealOLE, a, b)))
             }
             _ => {
-                let new = self.e.intrinsic("llvm.maxnum", &[wide], &[a, b]);
+                let new = self.float_min_max(Real::LLVMRealOGT, "llvm.maxnum", a, b);
                 (new, Some(self.e.fcmp(Real::LLVMRealOGE, a, b)))
             }
         };

@@ -61,6 +61,8 @@ pub(crate) struct Machine {
     pub data_space: u32,
     /// A fused multiply-add is one instruction.
     pub fma: bool,
+    /// Minimum and maximum that prefer a number to NaN are instructions.
+    pub min_max: bool,
     /// Conversions between f16 and f32 are instructions.
     pub f16_convert: bool,
 }
@@ -72,9 +74,12 @@ impl Machine {
                 gpu: false,
                 data_space: 0,
                 fma: cpu.has_fma(),
+                min_max: cpu.family() == Some(crate::target::Family::Aarch64),
                 f16_convert: cpu.has("f16c") || cpu.family() == Some(crate::target::Family::Aarch64),
             },
-            Target::Cuda(_) => Machine { gpu: true, data_space: 1, fma: true, f16_convert: true },
+            Target::Cuda(_) => {
+                Machine { gpu: true, data_space: 1, fma: true, min_max: true, f16_convert: true }
+            }
         }
     }
 }
@@ -92,10 +97,17 @@ pub(crate) struct Thread {
 pub(crate) struct Frame<'m> {
     pub function: &'m Function,
     pub uniformity: Rc<Uniformity>,
+    /// Per value: whether any operation takes it.
+    used: Rc<Vec<bool>>,
     values: Vec<Option<Parts>>,
 }
 
 impl Frame<'_> {
+    /// Whether any operation takes a value.
+    pub fn is_used(&self, value: Value) -> bool {
+        self.used[value.index()]
+    }
+
     pub fn get(&self, value: Value) -> Result<&Parts> {
         self.values[value.index()]
             .as_ref()
@@ -127,6 +139,8 @@ pub(crate) struct Lower<'c, 'm> {
     pub mask: Option<V>,
     pub thread: Thread,
     analyser: Analyser<'m>,
+    /// Per function, which values are used, once it is known.
+    used: HashMap<usize, Rc<Vec<bool>>>,
     outlined: HashMap<call::OutlinedKey, call::Outlined>,
     /// Per function, operations after expansion of its calls.
     sizes: Vec<usize>,
@@ -152,6 +166,19 @@ pub(crate) fn lane_dim(module: &Module) -> u32 {
 /// Operations of the kernel after expansion of its calls.
 pub(crate) fn expanded_size(module: &Module) -> usize {
     call::expanded_sizes(module).last().copied().unwrap_or(0)
+}
+
+/// Per value of a function: whether an operation in a block takes it.
+fn used_values(function: &Function) -> Vec<bool> {
+    let mut used = vec![false; function.value_count()];
+    for block in 0..function.block_count() {
+        for &op in &function.block(Block::new(block)).ops {
+            for v in &function.op(op).operands {
+                used[v.index()] = true;
+            }
+        }
+    }
+    used
 }
 
 /// Visits the operations that blocks hold.
@@ -184,6 +211,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             mask: None,
             thread: Thread { tid: SmallVec::new(), dims: SmallVec::new() },
             analyser: Analyser::new(ir, lane_dim(ir)),
+            used: HashMap::new(),
             outlined: HashMap::new(),
             sizes: call::expanded_sizes(ir),
             emitted: 0,
@@ -369,7 +397,8 @@ impl<'c, 'm> Lower<'c, 'm> {
         let function = &ir.functions[index];
         let varying: Vec<bool> = args.iter().map(|parts| parts.iter().any(|p| !p.is_uniform())).collect();
         let uniformity = self.analyser.function(index, &varying);
-        let mut frame = Frame { function, uniformity, values: vec![None; function.value_count()] };
+        let used = self.used.entry(index).or_insert_with(|| Rc::new(used_values(function))).clone();
+        let mut frame = Frame { function, uniformity, used, values: vec![None; function.value_count()] };
         for (&param, parts) in function.block(function.body).params.iter().zip(args) {
             frame.set(param, parts);
         }
