@@ -18,6 +18,7 @@ import inkle as wp  # noqa: E402  (its import is timed)
 
 IMPORT_SECONDS = time.perf_counter() - IMPORT_START
 
+# Of the window, in pixels.
 RADIUS = 5
 
 
@@ -26,6 +27,7 @@ def bilateral(
     noisy: wp.array2d(dtype=wp.vec3),
     guide: wp.array2d(dtype=wp.vec3),
     filtered: wp.array2d(dtype=wp.vec3),
+    radius: int,
     sigma_px: float,
     sigma_color: float,
 ):
@@ -33,8 +35,8 @@ def bilateral(
     centre = guide[row, col]
     total = wp.vec3(0.0, 0.0, 0.0)
     weights = float(0.0)
-    for dr in range(-RADIUS, RADIUS + 1):
-        for dc in range(-RADIUS, RADIUS + 1):
+    for dr in range(-radius, radius + 1):
+        for dc in range(-radius, radius + 1):
             r = wp.clamp(row + dr, 0, noisy.shape[0] - 1)
             c = wp.clamp(col + dc, 0, noisy.shape[1] - 1)
             difference = guide[r, c] - centre
@@ -108,10 +110,10 @@ def main():
     # A first, wide pass makes the guide whose colours tell which neighbours are alike: colours read from the
     # noisy picture itself would keep its noise.
     def first_pass():
-        wp.launch(bilateral, dim=noisy.shape, inputs=[noisy, noisy, smoothed, 1.5, 0.35], device=args.device)
+        wp.launch(bilateral, dim=noisy.shape, inputs=[noisy, noisy, smoothed, RADIUS, 1.5, 0.35], device=args.device)
 
     def second_pass():
-        wp.launch(bilateral, dim=noisy.shape, inputs=[noisy, smoothed, filtered, 2.5, 0.07], device=args.device)
+        wp.launch(bilateral, dim=noisy.shape, inputs=[noisy, smoothed, filtered, RADIUS, 2.5, 0.07], device=args.device)
 
     def timed(step):
         start = time.perf_counter()
