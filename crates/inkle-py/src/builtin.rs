@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use inkle_frontend::builtins;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 
 /// Whether kernels have a built-in of this name.
 pub fn is_builtin(name: &str) -> bool {
@@ -28,6 +29,17 @@ impl Builtin {
 
 #[pymethods]
 impl Builtin {
+    /// Runs the built-in on Python values, on the CPU, as a kernel would.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        crate::host_call::call(py, &self.name, args, kwargs)
+    }
+
     /// The name users call it by.
     #[getter]
     fn key(&self) -> &str {

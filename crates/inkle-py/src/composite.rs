@@ -9,7 +9,7 @@ use inkle_ir::{Constant, Scalar, Type};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyIterator, PyList, PyTuple, PyType};
+use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple, PyType};
 use smallvec::SmallVec;
 
 use crate::components::{Selection, select};
@@ -271,6 +271,10 @@ fn collect(object: &Bound<'_, PyAny>, scalar: Scalar, out: &mut Components) -> P
         }
         out.extend(value.components(object.py()).into_iter().map(|c| number::round(scalar, c)));
         return Ok(());
+    }
+    if object.is_instance_of::<PyString>() {
+        // Its items are strings again, without end.
+        return Err(PyTypeError::new_err("must be real number, not str"));
     }
     for item in object.try_iter()? {
         let item = item?;

@@ -17,6 +17,7 @@ mod dtype;
 mod environment;
 mod error;
 mod function;
+mod host_call;
 mod interface;
 mod kernel;
 mod launch;
