@@ -12,9 +12,9 @@
 //! | bytes | what |
 //! | --- | --- |
 //! | 8 | `inkle-kc` |
-//! | 4 | format version, 1 |
+//! | 4 | format version, 2 |
 //! | 8 | length of the payload |
-//! | 32 | BLAKE3 digest of the payload |
+//! | 32 | BLAKE3 digest of the key and the payload |
 //! | | payload: kind (1), lanes (4), length of the entry symbol (4), the symbol, the code |
 
 use std::fmt;
@@ -27,7 +27,7 @@ use std::sync::{Mutex, PoisonError};
 use inkle_codegen::{Artifact, ArtifactKind};
 
 const MAGIC: &[u8; 8] = b"inkle-kc";
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const HEADER_BYTES: usize = 8 + 4 + 8 + 32;
 
 /// Why an entry could not be stored.
@@ -70,6 +70,11 @@ impl From<Artifact> for Entry {
     }
 }
 
+/// The key takes part, so that a file under another entry's name is as good as damaged.
+fn digest(key: &blake3::Hash, payload: &[u8]) -> blake3::Hash {
+    blake3::Hasher::new().update(key.as_bytes()).update(payload).finalize()
+}
+
 fn kind_byte(kind: ArtifactKind) -> u8 {
     match kind {
         ArtifactKind::ElfObject => 0,
@@ -108,28 +113,28 @@ impl Entry {
         })
     }
 
-    /// The bytes of a cache file.
-    fn encode(&self) -> Vec<u8> {
+    /// The bytes of the cache file of `key`.
+    fn encode(&self, key: &blake3::Hash) -> Vec<u8> {
         let payload = self.payload();
         let mut out = Vec::with_capacity(HEADER_BYTES + payload.len());
         out.extend(MAGIC);
         out.extend(FORMAT.to_le_bytes());
         out.extend((payload.len() as u64).to_le_bytes());
-        out.extend(blake3::hash(&payload).as_bytes());
+        out.extend(digest(key, &payload).as_bytes());
         out.extend(payload);
         out
     }
 
-    /// The entry of a cache file; `None` when the file is damaged or of another format.
-    fn decode(bytes: &[u8]) -> Option<Entry> {
+    /// The entry of the cache file of `key`; `None` when the file is damaged, of another format or another entry's.
+    fn decode(key: &blake3::Hash, bytes: &[u8]) -> Option<Entry> {
         let (magic, rest) = bytes.split_first_chunk::<8>()?;
         let (format, rest) = rest.split_first_chunk::<4>()?;
         let (length, rest) = rest.split_first_chunk::<8>()?;
-        let (digest, payload) = rest.split_first_chunk::<32>()?;
+        let (stored, payload) = rest.split_first_chunk::<32>()?;
         let intact = magic == MAGIC
             && u32::from_le_bytes(*format) == FORMAT
             && u64::from_le_bytes(*length) == payload.len() as u64
-            && blake3::hash(payload) == *digest;
+            && digest(key, payload) == *stored;
         if intact { Entry::from_payload(payload) } else { None }
     }
 }
@@ -161,7 +166,7 @@ impl KernelCache {
     pub fn get(&self, key: &blake3::Hash) -> Option<Entry> {
         let path = self.path(key);
         let bytes = fs::read(&path).ok()?;
-        let entry = Entry::decode(&bytes);
+        let entry = Entry::decode(key, &bytes);
         if entry.is_none() {
             // Failing to remove it changes nothing: it will be replaced or found damaged again.
             let _ = fs::remove_file(&path);
@@ -183,7 +188,7 @@ impl KernelCache {
         let temporary = dir.join(format!(".tmp-{}-{unique}", std::process::id()));
         let write = || -> io::Result<()> {
             let mut file = fs::File::create(&temporary)?;
-            file.write_all(&entry.encode())?;
+            file.write_all(&entry.encode(key))?;
             // Without this, a power loss could leave a renamed file without its contents.
             file.sync_data()?;
             fs::rename(&temporary, &path)
@@ -259,7 +264,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let cache = KernelCache::at(dir.path());
         let key = blake3::hash(b"k");
-        let whole = entry().encode();
+        let whole = entry().encode(&key);
         let mut damaged: Vec<Vec<u8>> = (0..whole.len()).step_by(7).map(|n| whole[..n].to_vec()).collect();
         for bit in 0..whole.len() {
             let mut flipped = whole.clone();
@@ -275,6 +280,18 @@ mod tests {
         }
         cache.put(&key, &entry()).unwrap();
         assert_eq!(cache.get(&key), Some(entry()));
+    }
+
+    #[test]
+    fn a_file_under_another_key_is_a_miss() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = KernelCache::at(dir.path());
+        let (one, other) = (blake3::hash(b"one"), blake3::hash(b"other"));
+        cache.put(&one, &entry()).unwrap();
+        cache.put(&other, &entry()).unwrap();
+        fs::copy(cache.path(&one), cache.path(&other)).unwrap();
+        assert_eq!(cache.get(&other), None);
+        assert_eq!(cache.get(&one), Some(entry()));
     }
 
     #[test]

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use inkle_diag::{Diagnostics, SourceFile};
-use inkle_frontend::env::{Binding, Environment, FunctionKey, FunctionSource, LibraryFunction, ObjectKey, ParamSpec};
-use inkle_frontend::tree::Expr;
 use inkle_frontend::CheckOptions;
+use inkle_frontend::env::{
+    Binding, Environment, FunctionKey, FunctionSource, LibraryFunction, ObjectKey, ParamSpec,
+};
+use inkle_frontend::tree::Expr;
 use inkle_ir::{ArrayDesc, LaunchBounds, Scalar, Type};
 use inkle_module::{Kernel, KernelIr, Loaded, Options};
 use inkle_runtime::Device;
@@ -34,7 +36,12 @@ impl Environment for Env {
     fn describe(&self, _: ObjectKey) -> String {
         "module inkle".into()
     }
-    fn static_value(&self, _: FunctionKey, _: &Expr, _: &[(String, inkle_frontend::env::ConstValue)]) -> Result<Binding, String> {
+    fn static_value(
+        &self,
+        _: FunctionKey,
+        _: &Expr,
+        _: &[(String, inkle_frontend::env::ConstValue)],
+    ) -> Result<Binding, String> {
         Err("no interpreter".into())
     }
     fn library(&self, name: &str) -> Vec<LibraryFunction> {
@@ -97,7 +104,8 @@ fn launch(kernel: &Kernel, n: i32, args: &[Arg]) {
 #[test]
 fn saxpy() {
     let array = Type::array(Type::F32, 1);
-    let k = kernel("def k(x, y, a):\n    i = wp.tid()\n    y[i] = a * x[i] + y[i]\n", &[array, array, Type::F32]);
+    let k =
+        kernel("def k(x, y, a):\n    i = wp.tid()\n    y[i] = a * x[i] + y[i]\n", &[array, array, Type::F32]);
     let x: Vec<f32> = (0..1003).map(|i| i as f32).collect();
     let y = vec![1.0f32; 1003];
     launch(&k, 1003, &[Arg::Floats(&x, 1), Arg::Floats(&y, 1), Arg::F32(2.0)]);
