@@ -1,64 +1,19 @@
 //! From Python source to results on the CPU.
 
-use std::sync::Arc;
-
-use inkle_diag::{Diagnostics, SourceFile};
+use inkle_diag::SourceFile;
 use inkle_frontend::CheckOptions;
-use inkle_frontend::env::{
-    Binding, Environment, FunctionKey, FunctionSource, LibraryFunction, ObjectKey, ParamSpec,
-};
-use inkle_frontend::tree::Expr;
-use inkle_ir::{ArrayDesc, LaunchBounds, Scalar, Type};
-use inkle_module::{Kernel, KernelIr, Loaded, Options};
+use inkle_ir::{ArrayDesc, LaunchBounds};
+use inkle_module::{Kernel, KernelIr, Loaded, Options, library_function, library_names};
+use inkle_python::{FileEnvironment, Library};
 use inkle_runtime::Device;
 
-struct Env(Arc<FunctionSource>);
-
-impl Environment for Env {
-    fn function(&self, _: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
-        Ok(vec![self.0.clone()])
-    }
-    fn resolve(&self, _: FunctionKey, name: &str) -> Option<Binding> {
-        match name {
-            "wp" => Some(Binding::Object(ObjectKey(0))),
-            "float" => Some(Binding::Type(Type::F32)),
-            "int" => Some(Binding::Type(Type::I32)),
-            "range" => Some(Binding::Builtin("range".into())),
-            _ => None,
-        }
-    }
-    fn attribute(&self, _: ObjectKey, name: &str) -> Option<Binding> {
-        Some(match name {
-            "vec3" => Binding::Type(Type::vec(3, Scalar::F32)),
-            _ => Binding::Builtin(name.into()),
-        })
-    }
-    fn describe(&self, _: ObjectKey) -> String {
-        "module inkle".into()
-    }
-    fn static_value(
-        &self,
-        _: FunctionKey,
-        _: &Expr,
-        _: &[(String, inkle_frontend::env::ConstValue)],
-    ) -> Result<Binding, String> {
-        Err("no interpreter".into())
-    }
-    fn library(&self, name: &str) -> Vec<LibraryFunction> {
-        inkle_module::library_function(name)
-    }
-    fn library_names(&self) -> Vec<String> {
-        inkle_module::library_names()
-    }
-}
-
-fn kernel(source: &str, args: &[Type]) -> Kernel {
+/// The kernel `k` of a file.
+fn kernel(source: &str) -> Kernel {
     let file = SourceFile::register("kernel.py", source);
-    let def = inkle_python::parse_file(&file).function_at_line(1, "k").expect("it parses");
-    let params = def.params.iter().map(|_| ParamSpec { pattern: None, default: None }).collect();
-    let key = FunctionKey(0);
-    let source = FunctionSource { key, name: "k".into(), def, params, returns: None };
-    let ir = KernelIr::build(&Env(Arc::new(source)), key, args, CheckOptions::default());
+    let env = FileEnvironment::new(&file, Library { functions: library_function, names: library_names });
+    let (_, key) = *env.kernels().iter().find(|(name, _)| *name == "k").expect("the file has a kernel `k`");
+    let args = env.kernel_types(key).unwrap().expect("its parameters are annotated");
+    let ir = KernelIr::build(&env, key, &args, CheckOptions::default());
     Kernel::new(ir.unwrap_or_else(|e| panic!("{e}")))
 }
 
@@ -116,9 +71,11 @@ fn saxpy() {
 
 #[test]
 fn nbody_with_loops_vectors_and_library_calls() {
-    let vec3 = Type::vec(3, Scalar::F32);
     let k = kernel(
-        "def k(p, o, n):
+        "import inkle as wp
+
+@wp.kernel
+def k(p: wp.array(dtype=wp.vec3), o: wp.array(dtype=wp.vec3), n: int):
     i = wp.tid()
     a = p[i]
     f = wp.vec3(0.0, 0.0, 0.0)
@@ -132,7 +89,6 @@ fn nbody_with_loops_vectors_and_library_calls() {
             continue
     o[i] = f
 ",
-        &[Type::array(vec3, 1), Type::array(vec3, 1), Type::I32],
     );
     let n = 37;
     let p: Vec<f32> = (0..n * 3).map(|i| ((i * 7919) % 101) as f32 / 50.0).collect();
