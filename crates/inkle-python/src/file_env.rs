@@ -36,6 +36,10 @@ pub struct FileEnvironment {
     parsed: Arc<ParsedFile>,
     library: Library,
     names: HashMap<String, Binding>,
+    /// The structs in source order.
+    structs: Vec<Type>,
+    /// Modules all of whose names were imported.
+    stars: Vec<ObjectKey>,
     functions: Vec<Entry>,
 }
 
@@ -55,8 +59,14 @@ impl FileEnvironment {
     /// Reads the top level of `file`. Mistakes in a function are reported when it is asked for.
     pub fn new(file: &Arc<SourceFile>, library: Library) -> FileEnvironment {
         let parsed = parse_file(file);
-        let mut env =
-            FileEnvironment { parsed: parsed.clone(), library, names: HashMap::new(), functions: Vec::new() };
+        let mut env = FileEnvironment {
+            parsed: parsed.clone(),
+            library,
+            names: HashMap::new(),
+            structs: Vec::new(),
+            stars: Vec::new(),
+            functions: Vec::new(),
+        };
         env.read(&parsed, &parsed.module);
         env
     }
@@ -106,6 +116,12 @@ impl FileEnvironment {
                 PyStmt::ImportFrom(import) => {
                     let module = import.module.as_ref().map_or("", |m| m.as_str());
                     for alias in &import.names {
+                        if alias.name.as_str() == "*" {
+                            if let Binding::Object(object) = names::module(module) {
+                                self.stars.push(object);
+                            }
+                            continue;
+                        }
                         let name = alias.asname.as_ref().unwrap_or(&alias.name).as_str();
                         let binding = self.imported(module, alias.name.as_str());
                         self.names.insert(name.to_owned(), binding);
@@ -131,6 +147,11 @@ impl FileEnvironment {
                 _ => {}
             }
         }
+    }
+
+    fn lookup(&self, name: &str) -> Option<Binding> {
+        let starred = || self.stars.iter().find_map(|module| self.attribute(*module, name));
+        self.names.get(name).cloned().or_else(|| names::python_builtin(name)).or_else(starred)
     }
 
     fn imported(&self, module: &str, name: &str) -> Binding {
@@ -170,7 +191,7 @@ impl FileEnvironment {
         }
     }
 
-    fn class(&self, parsed: &ParsedFile, class: &StmtClassDef) -> Binding {
+    fn class(&mut self, parsed: &ParsedFile, class: &StmtClassDef) -> Binding {
         let name = class.name.as_str();
         if !class.decorator_list.iter().any(|d| decorator(&d.expression) == Some("struct")) {
             return Binding::Unsupported(format!("the class `{name}`, which is not a `@wp.struct`"));
@@ -192,7 +213,20 @@ impl FileEnvironment {
                 }
             }
         }
-        Binding::Type(Type::structure(name, fields))
+        // Types are told apart by name and fields in the IR, but one module cannot hold two structs of one name.
+        let taken = |name: &str, fields: &[Field]| {
+            let mut known = self.structs.iter();
+            known.any(|s| s.as_struct().is_some_and(|s| s.name == name && s.fields != fields))
+        };
+        let mut unique = name.to_owned();
+        let mut count = 1;
+        while taken(&unique, &fields) {
+            count += 1;
+            unique = format!("{name}_{count}");
+        }
+        let ty = Type::structure(unique, fields);
+        self.structs.push(ty);
+        Binding::Type(ty)
     }
 
     fn function_def(&mut self, parsed: &ParsedFile, node: &StmtFunctionDef) {
@@ -320,7 +354,7 @@ impl FileEnvironment {
                     |name: &str| keywords.iter().find(|(n, _)| n.as_deref() == Some(name)).map(|(_, e)| e);
                 (func, keyword("dtype").or(args.first()), keyword("ndim"))
             }
-            ExprKind::Subscript { value, indices } => (value, indices.first(), None),
+            ExprKind::Subscript { value, indices } => (value, indices.first(), indices.get(1)),
             _ => return Ok(None),
         };
         let Some((kind, dims)) = self.array_constructor(head) else { return Ok(None) };
@@ -328,7 +362,7 @@ impl FileEnvironment {
             Some(dtype) => self.annotation(dtype)?,
             None => Pattern::Any(None),
         };
-        let ndim = match ndim.map(|e| self.evaluate(e, &[])) {
+        let ndim = match ndim.map(|e| self.evaluate(literal(e), &[])) {
             None => dims,
             Some(Ok(Binding::Const(ConstValue::Int(n @ 1..=4)))) => n as u32,
             Some(_) => {
@@ -355,6 +389,18 @@ impl FileEnvironment {
             _ => {}
         }
         names::array_type(last)
+    }
+}
+
+/// `2` of `Literal[2]`.
+fn literal(expr: &Expr) -> &Expr {
+    match &*expr.kind {
+        ExprKind::Subscript { value, indices }
+            if value.path().is_some_and(|p| p.last() == Some(&"Literal")) && indices.len() == 1 =>
+        {
+            &indices[0]
+        }
+        _ => expr,
     }
 }
 
@@ -393,7 +439,7 @@ impl Environment for FileEnvironment {
     }
 
     fn resolve(&self, _function: FunctionKey, name: &str) -> Option<Binding> {
-        self.names.get(name).cloned().or_else(|| names::python_builtin(name))
+        self.lookup(name)
     }
 
     fn attribute(&self, object: ObjectKey, name: &str) -> Option<Binding> {

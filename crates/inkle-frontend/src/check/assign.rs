@@ -54,11 +54,14 @@ impl FunctionCx<'_, '_> {
             _ => return Ok(None),
         }
         if !(1..=inkle_ir::MAX_DIMS).contains(&count) {
-            return Err(self.report(Diagnostic::new(
-                codes::UNPACK,
-                value.span,
-                format!("`tid()` gives 1 to 4 indices, not {count}"),
-            )));
+            return Err(self.report(
+                Diagnostic::new(
+                    codes::UNPACK,
+                    value.span,
+                    format!("`tid()` gives 1 to 4 indices, not {count}"),
+                )
+                .help("a launch has at most 4 dimensions"),
+            ));
         }
         let dims = (0..count as u32).map(|dim| Val::Ir(self.tid(dim))).collect();
         Ok(Some(Val::tuple(dims)))
@@ -116,19 +119,25 @@ impl FunctionCx<'_, '_> {
                 let items = match self.items_of(&val) {
                     Some(items) if items.len() == targets.len() => items,
                     Some(items) => {
-                        return Err(self.report(Diagnostic::new(
-                            codes::UNPACK,
-                            target.span,
-                            format!("{} targets for {} values", targets.len(), items.len()),
-                        )));
+                        return Err(self.report(
+                            Diagnostic::new(
+                                codes::UNPACK,
+                                target.span,
+                                format!("{} targets for {} values", targets.len(), items.len()),
+                            )
+                            .help(format!("write {} targets", items.len())),
+                        ));
                     }
                     None => {
                         let what = self.describe(&val);
-                        return Err(self.report(Diagnostic::new(
-                            codes::UNPACK,
-                            value_span,
-                            format!("cannot unpack {what} into {} targets", targets.len()),
-                        )));
+                        return Err(self.report(
+                            Diagnostic::new(
+                                codes::UNPACK,
+                                value_span,
+                                format!("cannot unpack {what} into {} targets", targets.len()),
+                            )
+                            .help("tuples, vectors, matrices, quaternions and shapes can be unpacked"),
+                        ));
                     }
                 };
                 for (target, item) in targets.iter().zip(items) {
@@ -143,11 +152,10 @@ impl FunctionCx<'_, '_> {
             }
             _ => {
                 let text = self.text_of(target.span);
-                Err(self.report(Diagnostic::new(
-                    codes::EXPRESSION,
-                    target.span,
-                    format!("cannot assign to `{text}`"),
-                )))
+                Err(self.report(
+                    Diagnostic::new(codes::EXPRESSION, target.span, format!("cannot assign to `{text}`"))
+                        .help("assign to a variable, a component, a field or an element of an array"),
+                ))
             }
         }
     }
@@ -225,11 +233,14 @@ impl FunctionCx<'_, '_> {
             }
             _ => {
                 let text = self.text_of(target.span);
-                return Err(self.report(Diagnostic::new(
-                    codes::EXPRESSION,
-                    target.span,
-                    format!("cannot change `{text}` in place"),
-                )));
+                return Err(self.report(
+                    Diagnostic::new(
+                        codes::EXPRESSION,
+                        target.span,
+                        format!("cannot change `{text}` in place"),
+                    )
+                    .help("change a variable, a component, a field or an element of an array"),
+                ));
             }
         };
         if let Place::Memory(reference) = place {

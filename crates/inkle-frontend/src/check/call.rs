@@ -135,11 +135,10 @@ impl FunctionCx<'_, '_> {
                     Some(items) => out.positional.extend(items.into_iter().map(|item| (item, inner.span))),
                     None => {
                         let what = self.describe(&val);
-                        self.report(Diagnostic::new(
-                            codes::UNPACK,
-                            inner.span,
-                            format!("cannot unpack {what}"),
-                        ));
+                        self.report(
+                            Diagnostic::new(codes::UNPACK, inner.span, format!("cannot unpack {what}"))
+                                .help("tuples, vectors, matrices, quaternions and shapes can be unpacked"),
+                        );
                         failed = true;
                     }
                 },
@@ -249,12 +248,15 @@ impl FunctionCx<'_, '_> {
             .collect();
         forms.extend(self.library_forms(builtin.name));
         let given = self.describe_args(args);
-        let mut diagnostic =
-            Diagnostic::new(codes::NO_OVERLOAD, span, format!("`{}` does not take ({given})", builtin.name));
-        if !forms.is_empty() {
-            diagnostic = diagnostic.help(format!("it can be called as {}", forms.join(" or ")));
-        }
-        self.report(diagnostic)
+        let help = if forms.is_empty() {
+            format!("it is described as: {}", builtin.doc)
+        } else {
+            format!("it can be called as {}", alternatives(&forms))
+        };
+        self.report(
+            Diagnostic::new(codes::NO_OVERLOAD, span, format!("`{}` does not take ({given})", builtin.name))
+                .help(help),
+        )
     }
 
     fn library_forms(&self, name: &str) -> Vec<String> {
@@ -292,16 +294,19 @@ impl FunctionCx<'_, '_> {
         }
         let forms = self.library_forms(name);
         if forms.is_empty() {
-            return Err(self.report(Diagnostic::new(
-                codes::UNDEFINED_NAME,
-                func_span,
-                format!("the built-in `{name}` is not available in kernels yet"),
-            )));
+            return Err(self.report(
+                Diagnostic::new(
+                    codes::UNDEFINED_NAME,
+                    func_span,
+                    format!("the built-in `{name}` is not available in kernels yet"),
+                )
+                .help("write a `@wp.func` that does it"),
+            ));
         }
         let given = self.describe_args(args);
         Err(self.report(
             Diagnostic::new(codes::NO_OVERLOAD, span, format!("`{name}` does not take ({given})"))
-                .help(format!("it can be called as {}", forms.join(" or "))),
+                .help(format!("it can be called as {}", alternatives(&forms))),
         ))
     }
 
@@ -426,7 +431,7 @@ impl FunctionCx<'_, '_> {
     }
 
     /// A call of a user's function.
-    fn call_user(&mut self, key: FunctionKey, args: &Args, span: Span) -> R<Option<Val>> {
+    pub(super) fn call_user(&mut self, key: FunctionKey, args: &Args, span: Span) -> R<Option<Val>> {
         let sources = match self.checker.env.function(key) {
             Ok(sources) => sources,
             Err(diagnostics) => {
@@ -494,6 +499,10 @@ impl FunctionCx<'_, '_> {
         bindings: &mut Bindings,
         literals_adapt: bool,
     ) -> Option<Arg> {
+        if let (Val::Tuple(items), None | Some(Pattern::Any(_))) = (val, pattern) {
+            let items = items.iter().map(|item| self.match_param(item, pattern, bindings, literals_adapt));
+            return items.collect::<Option<Vec<Arg>>>().map(Arg::Tuple);
+        }
         let Some(ty) = self.type_of(val) else {
             let takes_it = matches!(pattern, None | Some(Pattern::Callable | Pattern::Any(_)));
             return (takes_it && !matches!(val, Val::Tuple(_))).then(|| Arg::Static(val.clone()));
@@ -528,13 +537,7 @@ impl FunctionCx<'_, '_> {
     ) -> R<Option<Val>> {
         let mut values = Vec::new();
         for ((val, at), arg) in bound.iter().zip(&args) {
-            if let Arg::Value(ty) = arg {
-                let value = match self.coerce(val, *ty, *at) {
-                    Some(value) => value,
-                    None => self.value_of(val, *at)?,
-                };
-                values.push(value);
-            }
+            self.argument_values(val, arg, *at, &mut values)?;
         }
         let instance = Instance {
             origin: Origin::User(source.key),
@@ -549,6 +552,32 @@ impl FunctionCx<'_, '_> {
         Ok(as_result(&results))
     }
 
+    /// The IR values of an argument.
+    fn argument_values(&mut self, val: &Val, arg: &Arg, at: Span, values: &mut Vec<Value>) -> R<()> {
+        match (arg, val) {
+            (Arg::Value(ty), _) => values.push(match self.coerce(val, *ty, at) {
+                Some(value) => value,
+                None => self.value_of(val, at)?,
+            }),
+            (Arg::Tuple(args), Val::Tuple(items)) => {
+                for (arg, item) in args.iter().zip(items.iter()) {
+                    self.argument_values(item, arg, at, values)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A user's function as it can be called.
+    fn signature_of(&self, source: &FunctionSource) -> String {
+        let params = source.def.params.iter().zip(&source.params).map(|(def, param)| {
+            let pattern = param.pattern.as_ref().map_or_else(|| "any".into(), Pattern::to_string);
+            format!("{}: {pattern}", def.name)
+        });
+        format!("{}({})", source.name, params.collect::<Vec<_>>().join(", "))
+    }
+
     fn user_mismatch(&mut self, sources: &[Arc<FunctionSource>], args: &Args, span: Span) -> Reported {
         let name = sources[0].name.clone();
         if let [source] = sources {
@@ -557,6 +586,7 @@ impl FunctionCx<'_, '_> {
                 Err(why) => {
                     return self.report(
                         Diagnostic::new(codes::ARGUMENTS, span, format!("function `{name}` {why}"))
+                            .help(format!("it is `{}`", self.signature_of(source)))
                             .also(source.def.name_span, "it is defined here"),
                     );
                 }
@@ -581,27 +611,19 @@ impl FunctionCx<'_, '_> {
                     ),
                 )
                 .also(def.span, "the parameter is declared here");
-                if let Some(scalar) = param.pattern.as_ref().and_then(|p| p.literal_scalar(&bindings)) {
-                    let text = self.text_of(*at);
-                    diagnostic = diagnostic
-                        .help(format!("convert explicitly: `{}`", super::assign::conversion(scalar, &text)));
-                }
+                let scalar = param.pattern.as_ref().and_then(|p| p.literal_scalar(&bindings));
+                let is_number = self.type_of(val).is_some_and(|ty| ty.as_scalar().is_some());
+                diagnostic = match scalar.filter(|_| is_number) {
+                    Some(scalar) => {
+                        let text = self.text_of(*at);
+                        diagnostic.help(format!("convert it: `{}`", super::assign::conversion(scalar, &text)))
+                    }
+                    None => diagnostic.help(format!("pass {wanted}, or change the annotation")),
+                };
                 return self.report(diagnostic);
             }
         }
-        let forms: Vec<String> = sources
-            .iter()
-            .map(|source| {
-                let params = source.def.params.iter().zip(&source.params).map(|(def, param)| {
-                    format!(
-                        "{}: {}",
-                        def.name,
-                        param.pattern.as_ref().map_or_else(|| "any".into(), |p| p.to_string())
-                    )
-                });
-                format!("{name}({})", params.collect::<Vec<_>>().join(", "))
-            })
-            .collect();
+        let forms: Vec<String> = sources.iter().map(|source| self.signature_of(source)).collect();
         let given = self.describe_args(args);
         self.report(
             Diagnostic::new(
@@ -609,7 +631,7 @@ impl FunctionCx<'_, '_> {
                 span,
                 format!("no overload of function `{name}` takes ({given})"),
             )
-            .help(format!("it can be called as {}", forms.join(" or "))),
+            .help(format!("it can be called as {}", alternatives(&forms))),
         )
     }
 
@@ -640,7 +662,7 @@ impl FunctionCx<'_, '_> {
                     codes::ARGUMENTS,
                     span,
                     format!("`{}` on an array of {ndim} dimensions takes {ndim} indices, {} arguments in all; {} were given", builtin.name, 1 + ndim + trailing, all.len()),
-                ),
+                ).help(format!("write `{}(array, {}, ...)`", builtin.name, ["i", "i, j", "i, j, k", "i, j, k, l"][ndim - 1])),
             ));
         }
         let mut indices = Vec::new();
@@ -665,11 +687,14 @@ impl FunctionCx<'_, '_> {
         };
         if !allowed {
             let what = elem.python_name();
-            return Err(self.report(Diagnostic::new(
-                codes::NO_OVERLOAD,
-                span,
-                format!("`{}` is not available for elements of type {what}", builtin.name),
-            )));
+            return Err(self.report(
+                Diagnostic::new(
+                    codes::NO_OVERLOAD,
+                    span,
+                    format!("`{}` is not available for elements of type {what}", builtin.name),
+                )
+                .help("bitwise atomics take integers of 32 or 64 bits, the others numbers"),
+            ));
         }
         if self.type_of(val) != Some(elem) {
             return Err(self.wrong_store(
@@ -687,11 +712,14 @@ impl FunctionCx<'_, '_> {
         let (reference, elem, rest) = self.element_call(builtin, args, 2, span)?;
         if !matches!(elem, Type::Scalar(s) if s.size() >= 4) {
             let what = elem.python_name();
-            return Err(self.report(Diagnostic::new(
-                codes::NO_OVERLOAD,
-                span,
-                format!("`atomic_cas` is not available for elements of type {what}"),
-            )));
+            return Err(self.report(
+                Diagnostic::new(
+                    codes::NO_OVERLOAD,
+                    span,
+                    format!("`atomic_cas` is not available for elements of type {what}"),
+                )
+                .help("it takes integers and floats of 32 or 64 bits"),
+            ));
         }
         let mut values = vec![reference];
         for (val, at) in &rest {
@@ -716,4 +744,14 @@ fn as_result(results: &[Value]) -> Option<Val> {
         [one] => Some(Val::Ir(*one)),
         many => Some(Val::tuple(many.iter().map(|v| Val::Ir(*v)).collect())),
     }
+}
+
+/// The forms of a function in one sentence; many are cut short.
+fn alternatives(forms: &[String]) -> String {
+    const SHOWN: usize = 4;
+    let mut shown: Vec<String> = forms.iter().take(SHOWN).map(|form| format!("`{form}`")).collect();
+    if forms.len() > SHOWN {
+        shown.push(format!("{} other ways", forms.len() - SHOWN));
+    }
+    shown.join(" or ")
 }

@@ -139,11 +139,14 @@ impl FunctionCx<'_, '_> {
                 positional.push((val.clone(), *at));
             } else {
                 let what = ty.python_name();
-                return Err(self.report(Diagnostic::new(
-                    codes::ARGUMENTS,
-                    *at,
-                    format!("`{what}` has no parameter `{name}` here"),
-                )));
+                return Err(self.report(
+                    Diagnostic::new(
+                        codes::ARGUMENTS,
+                        *at,
+                        format!("`{what}` has no parameter `{name}` here"),
+                    )
+                    .help("give the components by position"),
+                ));
             }
         }
         if positional.is_empty() {
@@ -156,7 +159,9 @@ impl FunctionCx<'_, '_> {
                     let value = self.value_of(&val, at)?;
                     return Ok(Val::Ir(self.builder().cast(value, ty)));
                 }
-                if from.as_scalar().is_some() && matches!(ty, Type::Vec { .. } | Type::Mat { .. }) {
+                if from.as_scalar().is_some()
+                    && matches!(ty, Type::Vec { .. } | Type::Mat { .. } | Type::Transform(_))
+                {
                     let value = self.component_value(&val, scalar, at, ty)?;
                     return Ok(Val::Ir(self.splat(value, ty)));
                 }

@@ -110,11 +110,10 @@ impl FunctionCx<'_, '_> {
                     Some(items) => vals.extend(items),
                     None => {
                         let what = self.describe(&val);
-                        return Err(self.report(Diagnostic::new(
-                            codes::UNPACK,
-                            inner.span,
-                            format!("cannot unpack {what}"),
-                        )));
+                        return Err(self.report(
+                            Diagnostic::new(codes::UNPACK, inner.span, format!("cannot unpack {what}"))
+                                .help("tuples, vectors, matrices, quaternions and shapes can be unpacked"),
+                        ));
                     }
                 }
             } else {
@@ -197,9 +196,10 @@ impl FunctionCx<'_, '_> {
                 candidates.retain(|c| !c.starts_with('_'));
                 let mut diagnostic =
                     Diagnostic::new(codes::NO_ATTRIBUTE, span, format!("{what} has no attribute `{attr}`"));
-                if let Some(near) = nearest(attr, &candidates) {
-                    diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
-                }
+                diagnostic = match nearest(attr, &candidates) {
+                    Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                    None => diagnostic.help("it may be spelt otherwise, or not available in kernels yet"),
+                };
                 Err(self.report(diagnostic))
             }
         }
@@ -241,11 +241,10 @@ impl FunctionCx<'_, '_> {
             Val::Ir(value) => *value,
             other => {
                 let what = self.describe(other);
-                return Err(self.report(Diagnostic::new(
-                    codes::INDEX,
-                    span,
-                    format!("an index must be an integer, not {what}"),
-                )));
+                return Err(self.report(
+                    Diagnostic::new(codes::INDEX, span, format!("an index must be an integer, not {what}"))
+                        .help("index with an integer"),
+                ));
             }
         };
         let ty = self.function.ty(value);
@@ -542,8 +541,11 @@ impl FunctionCx<'_, '_> {
         };
         if let Some(near) = nearest(attr, &candidates).filter(|_| attr.len() > 1) {
             diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
-        } else if !candidates.is_empty() {
-            diagnostic = diagnostic.help(format!("it has {}", candidates.join(", ")));
+        } else if candidates.is_empty() {
+            diagnostic = diagnostic.help("it has no attributes that kernels can use");
+        } else {
+            let names = candidates.iter().map(|c| format!("`{c}`")).collect::<Vec<_>>().join(", ");
+            diagnostic = diagnostic.help(format!("it has {names}"));
         }
         self.report(diagnostic)
     }
@@ -553,11 +555,10 @@ impl FunctionCx<'_, '_> {
             Val::Object(object) => self.object_attribute(*object, attr, span),
             other => {
                 let what = self.describe(other);
-                Err(self.report(Diagnostic::new(
-                    codes::NO_ATTRIBUTE,
-                    span,
-                    format!("{what} has no attribute `{attr}`"),
-                )))
+                Err(self.report(
+                    Diagnostic::new(codes::NO_ATTRIBUTE, span, format!("{what} has no attribute `{attr}`"))
+                        .help("kernels can use attributes of modules, structs, vectors and arrays"),
+                ))
             }
         }
     }
@@ -582,7 +583,8 @@ pub(super) fn component_name(ty: Type, name: &str) -> Option<u32> {
 
 /// The candidate most like `name`, if one is near enough to be meant.
 pub(super) fn nearest<'a>(name: &str, candidates: &'a [String]) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).max(1);
+    let length = name.chars().count();
+    let limit = if length < 3 { 0 } else { (length / 3).max(1) };
     candidates
         .iter()
         .map(|c| (distance(name, c), c.as_str()))

@@ -29,8 +29,32 @@ pub(super) enum Origin {
 pub(super) enum Arg {
     /// A run-time value of a type.
     Value(Type),
+    /// Several values.
+    Tuple(Vec<Arg>),
     /// Something known while compiling that has no IR value: a function, a type, a string.
     Static(Val),
+}
+
+impl Arg {
+    /// The IR parameters for the argument.
+    fn params(&self, name: &str, params: &mut Vec<Param>) {
+        match self {
+            Arg::Value(ty) => params.push(Param { name: name.to_owned(), ty: *ty }),
+            Arg::Tuple(items) => {
+                items.iter().enumerate().for_each(|(i, item)| item.params(&format!("{name}_{i}"), params))
+            }
+            Arg::Static(_) => {}
+        }
+    }
+
+    /// What the parameter stands for in the function, made of the next IR parameters.
+    fn val(&self, values: &mut impl Iterator<Item = Value>) -> Val {
+        match self {
+            Arg::Value(_) => Val::Ir(values.next().expect("one IR parameter per value")),
+            Arg::Tuple(items) => Val::tuple(items.iter().map(|item| item.val(values)).collect()),
+            Arg::Static(val) => val.clone(),
+        }
+    }
 }
 
 /// A function together with the argument types it is checked for.
@@ -90,9 +114,7 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
         let def = instance.def.clone();
         let mut params = Vec::new();
         for (param, arg) in def.params.iter().zip(&instance.args) {
-            if let Arg::Value(ty) = arg {
-                params.push(Param { name: param.name.clone(), ty: *ty });
-            }
+            arg.params(&param.name, &mut params);
         }
         let name = checker.unique_name(&instance.name);
         let mut function = Function::new(name, instance.kind, params, Vec::new());
@@ -129,17 +151,17 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
         let mut values = values.into_iter();
         for (param, arg) in def.params.iter().zip(&instance.args) {
             if matches!(param.kind, ParamKind::VarArgs | ParamKind::KwArgs) {
-                cx.report(Diagnostic::new(
-                    codes::STATEMENT,
-                    param.span,
-                    "kernels and functions cannot take a variable number of arguments",
-                ));
+                cx.report(
+                    Diagnostic::new(
+                        codes::STATEMENT,
+                        param.span,
+                        "kernels and functions cannot take a variable number of arguments",
+                    )
+                    .help("give each parameter a name, or take a tuple"),
+                );
             }
             let var = cx.variable(&param.name);
-            let val = match arg {
-                Arg::Value(_) => Val::Ir(values.next().expect("one block parameter per value argument")),
-                Arg::Static(val) => val.clone(),
-            };
+            let val = arg.val(&mut values);
             cx.slots[var.0] = Slot::Set(val);
             cx.set_at.insert(var, param.span);
             if cx.is_reference(param) {
@@ -302,12 +324,25 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             Val::Const(c) => self.constant(c, span),
             other => {
                 let what = self.describe(other);
-                Err(self.report(Diagnostic::new(
-                    codes::NOT_A_VALUE,
-                    span,
-                    format!("{what} is not a value kernels can compute with"),
-                )))
+                Err(self.report(
+                    Diagnostic::new(
+                        codes::NOT_A_VALUE,
+                        span,
+                        format!("{what} is not a value kernels can compute with"),
+                    )
+                    .help(self.instead_of(val)),
+                ))
             }
+        }
+    }
+
+    /// What to write instead of something that is no value.
+    fn instead_of(&self, val: &Val) -> String {
+        match val {
+            Val::Type(ty) => format!("call it to make a value: `{}(...)`", ty.python_name()),
+            Val::Function(_) | Val::Builtin(_) => "call it to get a value".into(),
+            Val::Tuple(_) => "unpack it or index it".into(),
+            _ => "use one of its attributes".into(),
         }
     }
 
@@ -341,11 +376,14 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             }
             ConstValue::Str(_) | ConstValue::Tuple(_) | ConstValue::None => {
                 let what = self.describe(&Val::Const(c.clone()));
-                Err(self.report(Diagnostic::new(
-                    codes::NOT_A_VALUE,
-                    span,
-                    format!("{what} is not a value kernels can compute with"),
-                )))
+                Err(self.report(
+                    Diagnostic::new(
+                        codes::NOT_A_VALUE,
+                        span,
+                        format!("{what} is not a value kernels can compute with"),
+                    )
+                    .help("use a number, or pass it to the kernel as an argument"),
+                ))
             }
         }
     }

@@ -84,16 +84,19 @@ pub fn check_kernel(
         );
     }
     if args.len() != source.def.params.len() {
-        checker.report(Diagnostic::new(
-            codes::ARGUMENTS,
-            source.def.name_span,
-            format!(
-                "kernel `{}` has {} parameters but {} argument types were given",
-                source.name,
-                source.def.params.len(),
-                args.len()
-            ),
-        ));
+        checker.report(
+            Diagnostic::new(
+                codes::ARGUMENTS,
+                source.def.name_span,
+                format!(
+                    "kernel `{}` has {} parameters but {} argument types were given",
+                    source.name,
+                    source.def.params.len(),
+                    args.len()
+                ),
+            )
+            .help("give one argument for each parameter"),
+        );
     }
     for (spec, param) in source.params.iter().zip(&source.def.params) {
         if spec.pattern.is_none() {

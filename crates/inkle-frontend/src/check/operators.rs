@@ -4,10 +4,11 @@ use inkle_diag::{Diagnostic, Span};
 use inkle_ir::{BinaryOp, CmpOp, Constant, OpKind, Scalar, Type, UnaryOp, Value};
 
 use super::assign::conversion;
+use super::call::Args;
 use super::codes;
-use super::function::FunctionCx;
+use super::function::{FunctionCx, Origin};
 use super::val::{R, Reported, Val};
-use crate::env::ConstValue;
+use crate::env::{Binding, ConstValue, FunctionKey};
 use crate::tree::{self, BinOp, UnOp};
 
 /// The operator as written.
@@ -121,10 +122,38 @@ impl FunctionCx<'_, '_> {
         let (Some(ta), Some(tb)) = (self.type_of(a), self.type_of(b)) else {
             return Err(self.operand_types(op, a, a_span, b, b_span, span));
         };
+        if (ta.as_struct().is_some() || tb.as_struct().is_some())
+            && let Some(key) = self.operator_function(op)
+        {
+            let args =
+                Args { positional: vec![(a.clone(), a_span), (b.clone(), b_span)], keywords: Vec::new() };
+            return match self.call_user(key, &args, span)? {
+                Some(val) => Ok(val),
+                None => Err(self.operand_types(op, a, a_span, b, b_span, span)),
+            };
+        }
         let outer = std::mem::replace(&mut self.span, span);
         let result = self.typed_binary(op, a, a_span, ta, b, b_span, tb, span);
         self.span = outer;
         result
+    }
+
+    /// The user's function that defines an operator for structs: `add` for `+` and so on.
+    fn operator_function(&self, op: BinOp) -> Option<FunctionKey> {
+        let Origin::User(key) = self.origin else { return None };
+        let name = match op {
+            BinOp::Add => "add",
+            BinOp::Sub => "sub",
+            BinOp::Mul => "mul",
+            BinOp::Div => "div",
+            BinOp::FloorDiv => "floordiv",
+            BinOp::Mod => "mod",
+            _ => return None,
+        };
+        match self.checker.env.resolve(key, name)? {
+            Binding::Function(function) => Some(function),
+            _ => None,
+        }
     }
 
     #[expect(clippy::too_many_arguments, reason = "two operands, each with its span and type")]
@@ -272,21 +301,29 @@ impl FunctionCx<'_, '_> {
         )
         .label(format!("`{}` is {ta}, `{}` is {tb}", self.text_of(a_span), self.text_of(b_span)));
         // Offer the conversion of a literal, else of the narrower operand.
-        if let (Some(x), Some(y)) =
-            (self.type_of(a).and_then(Type::scalar), self.type_of(b).and_then(Type::scalar))
-            && x != y
-        {
-            let (target, other_span) = if b.is_literal() || (!a.is_literal() && rank(x) >= rank(y)) {
-                (x, b_span)
-            } else {
-                (y, a_span)
-            };
-            let text = self.text_of(other_span);
-            diagnostic = diagnostic.help(format!(
-                "both operands must have the same scalar type; convert one: `{}`",
-                conversion(target, &text)
-            ));
-        }
+        let (ta, tb) = (self.type_of(a), self.type_of(b));
+        let help = match (ta.and_then(Type::scalar), tb.and_then(Type::scalar)) {
+            (Some(x), Some(y)) if x != y => {
+                let (target, other_span, other) = if b.is_literal() || (!a.is_literal() && rank(x) >= rank(y))
+                {
+                    (x, b_span, tb)
+                } else {
+                    (y, a_span, ta)
+                };
+                if other.is_some_and(|ty| ty.as_scalar().is_some()) {
+                    let text = self.text_of(other_span);
+                    format!(
+                        "both operands must have the same scalar type; convert one: `{}`",
+                        conversion(target, &text)
+                    )
+                } else {
+                    "both operands must have the same scalar type; convert one".to_owned()
+                }
+            }
+            (Some(x), Some(_)) => operator_help(op, x, ta, tb),
+            _ => "operators take numbers, vectors, matrices, quaternions and transforms".to_owned(),
+        };
+        diagnostic = diagnostic.help(help);
         self.report(diagnostic)
     }
 
@@ -325,11 +362,18 @@ impl FunctionCx<'_, '_> {
                     UnOp::Invert => "~",
                     UnOp::Not => "not",
                 };
-                Err(self.report(Diagnostic::new(
-                    codes::OPERAND_TYPES,
-                    span,
-                    format!("`{sign}` is not defined for {what}"),
-                )))
+                Err(self.report(
+                    Diagnostic::new(
+                        codes::OPERAND_TYPES,
+                        span,
+                        format!("`{sign}` is not defined for {what}"),
+                    )
+                    .help(match (op, scalar) {
+                        (_, Some(Scalar::Bool)) => "use `not`",
+                        (UnOp::Invert, _) => "it takes integers",
+                        _ => "it takes numbers, vectors, matrices and quaternions",
+                    }),
+                ))
             }
         };
         self.span = outer;
@@ -469,6 +513,25 @@ fn compare_constants(op: CmpOp, a: Constant, b: Constant) -> bool {
         (CmpOp::Le, Some(o)) => o != Ordering::Greater,
         (CmpOp::Gt, Some(o)) => o == Ordering::Greater,
         (CmpOp::Ge, Some(o)) => o != Ordering::Less,
+    }
+}
+
+/// What to do about operands of one scalar type that an operator does not take.
+fn operator_help(op: BinOp, scalar: Scalar, a: Option<Type>, b: Option<Type>) -> String {
+    let scalars = [a, b].iter().all(|ty| ty.is_some_and(|ty| ty.as_scalar().is_some()));
+    if scalar == Scalar::Bool {
+        return "combine conditions with `and`, `or`, `not`, `==` and `!=`".into();
+    }
+    match op {
+        BinOp::Pow if scalars => "it takes floats: convert both with `float(...)`, or multiply".into(),
+        BinOp::Pow => "it takes scalars; work on the components".into(),
+        _ if is_bitwise(op) => "it takes two integers, or two integer vectors, of one type".into(),
+        BinOp::MatMul => "it takes matrices and vectors whose sizes fit".into(),
+        BinOp::Mul if !scalars => {
+            "sizes must fit: a matrix with as many columns as the other has rows, or a scalar".into()
+        }
+        BinOp::Add | BinOp::Sub => "both operands must have the same type".into(),
+        _ => "work on the components one by one".into(),
     }
 }
 

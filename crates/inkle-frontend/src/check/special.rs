@@ -49,11 +49,14 @@ impl FunctionCx<'_, '_> {
                     Some(dim @ 0..=3) => {
                         Ok(Some(Val::Ir(self.builder().value(OpKind::LaunchDim(dim as u32), [], Type::I32))))
                     }
-                    _ => Err(self.report(Diagnostic::new(
-                        codes::NEEDS_CONSTANT,
-                        span,
-                        "the dimension must be a constant from 0 to 3",
-                    ))),
+                    _ => Err(self.report(
+                        Diagnostic::new(
+                            codes::NEEDS_CONSTANT,
+                            span,
+                            "the dimension must be a constant from 0 to 3",
+                        )
+                        .help("write `wp.launch_dim(0)`"),
+                    )),
                 }
             }
             Special::Len => {
@@ -190,11 +193,14 @@ impl FunctionCx<'_, '_> {
         } else {
             format!("{} to {}", allowed.start(), allowed.end())
         };
-        Err(self.report(Diagnostic::new(
-            codes::ARGUMENTS,
-            span,
-            format!("`{}` takes {wanted} positional arguments, {given} were given", builtin.name),
-        )))
+        Err(self.report(
+            Diagnostic::new(
+                codes::ARGUMENTS,
+                span,
+                format!("`{}` takes {wanted} positional arguments, {given} were given", builtin.name),
+            )
+            .help(format!("it is described as: {}", builtin.doc)),
+        ))
     }
 
     fn three(&mut self, builtin: &Builtin, args: &Args, names: [&str; 3], span: Span) -> R<[(Val, Span); 3]> {
@@ -222,11 +228,10 @@ impl FunctionCx<'_, '_> {
 
     fn static_call(&mut self, args: &[Expr], span: Span) -> R<Val> {
         let ([arg], Origin::User(key)) = (args, self.origin) else {
-            return Err(self.report(Diagnostic::new(
-                codes::ARGUMENTS,
-                span,
-                "`static` takes one expression",
-            )));
+            return Err(self.report(
+                Diagnostic::new(codes::ARGUMENTS, span, "`static` takes one expression")
+                    .help("write `wp.static(expression)`"),
+            ));
         };
         let mut locals = Vec::new();
         for (name, var) in &self.names {
@@ -244,7 +249,7 @@ impl FunctionCx<'_, '_> {
                 codes::NEEDS_CONSTANT,
                 arg.span,
                 format!("`static` could not be evaluated: {why}"),
-            ))),
+            ).help("it is evaluated in Python before the kernel runs: use what Python knows then, and the variables of unrolled loops"))),
         }
     }
 
@@ -262,11 +267,10 @@ impl FunctionCx<'_, '_> {
             }
             _ => {
                 let what = self.describe(val);
-                return Err(self.report(Diagnostic::new(
-                    codes::NO_OVERLOAD,
-                    span,
-                    format!("{what} has no length"),
-                )));
+                return Err(self.report(
+                    Diagnostic::new(codes::NO_OVERLOAD, span, format!("{what} has no length"))
+                        .help("arrays, vectors, matrices, quaternions, transforms and tuples have one"),
+                ));
             }
         };
         Ok(Val::typed_int(count, Scalar::I32))
@@ -316,11 +320,14 @@ impl FunctionCx<'_, '_> {
             }
             _ => {
                 let (from, to) = (from.python_name(), ty.python_name());
-                Err(self.report(Diagnostic::new(
-                    codes::CONVERSION,
-                    span,
-                    format!("the bits of {from} cannot be read as {to}: the sizes differ"),
-                )))
+                Err(self.report(
+                    Diagnostic::new(
+                        codes::CONVERSION,
+                        span,
+                        format!("the bits of {from} cannot be read as {to}: the sizes differ"),
+                    )
+                    .help("this keeps the bits; to convert the number, call the type"),
+                ))
             }
         }
     }
@@ -346,11 +353,18 @@ impl FunctionCx<'_, '_> {
         };
         let count = args.positional.len() - 1;
         if count == 0 || count >= ty.ndim as usize {
-            return Err(self.report(Diagnostic::new(
-                codes::INDEX,
-                span,
-                format!("a view of an array of {} dimensions takes 1 to {} indices", ty.ndim, ty.ndim - 1),
-            )));
+            return Err(self.report(
+                Diagnostic::new(
+                    codes::INDEX,
+                    span,
+                    format!(
+                        "a view of an array of {} dimensions takes 1 to {} indices",
+                        ty.ndim,
+                        ty.ndim - 1
+                    ),
+                )
+                .help("index it with all indices to read an element"),
+            ));
         }
         let mut indices = Vec::new();
         for (dim, (val, at)) in args.positional[1..].to_vec().iter().enumerate() {
@@ -405,11 +419,14 @@ impl FunctionCx<'_, '_> {
             Some(Val::Type(Type::Scalar(s))) => Ok(Some(*s)),
             Some(other) => {
                 let what = self.describe(&other.clone());
-                Err(self.report(Diagnostic::new(
-                    codes::NOT_A_VALUE,
-                    span,
-                    format!("`dtype` must be a scalar type, not {what}"),
-                )))
+                Err(self.report(
+                    Diagnostic::new(
+                        codes::NOT_A_VALUE,
+                        span,
+                        format!("`dtype` must be a scalar type, not {what}"),
+                    )
+                    .help("write `dtype=float` or another scalar type"),
+                ))
             }
         }
     }
@@ -446,11 +463,10 @@ impl FunctionCx<'_, '_> {
         let len = match args.keyword("length").map(|v| v.const_int()) {
             Some(Some(n @ 1..)) => n as u32,
             Some(_) => {
-                return Err(self.report(Diagnostic::new(
-                    codes::NEEDS_CONSTANT,
-                    span,
-                    "`length` must be a positive constant",
-                )));
+                return Err(self.report(
+                    Diagnostic::new(codes::NEEDS_CONSTANT, span, "`length` must be a positive constant")
+                        .help("write a number, a global constant or `wp.static(...)`"),
+                ));
             }
             None if args.positional.is_empty() => return Err(self.no_overload(builtin, args, span)),
             None => match args.positional.as_slice() {

@@ -126,11 +126,14 @@ impl FunctionCx<'_, '_> {
                 Val::Const(ConstValue::Str(text)) => text,
                 other => {
                     let what = self.describe(&other);
-                    return Err(self.report(Diagnostic::new(
-                        codes::NEEDS_CONSTANT,
-                        expr.span,
-                        format!("the message of `assert` must be a string, not {what}"),
-                    )));
+                    return Err(self.report(
+                        Diagnostic::new(
+                            codes::NEEDS_CONSTANT,
+                            expr.span,
+                            format!("the message of `assert` must be a string, not {what}"),
+                        )
+                        .help("print values before the `assert`"),
+                    ));
                 }
             },
         };
@@ -179,6 +182,7 @@ impl FunctionCx<'_, '_> {
             let first = self.returns_span;
             return Err(self.report(
                 Diagnostic::new(codes::RETURN_TYPE, span, "this `return` has no value, another one has")
+                    .help("return a value on every path, or on none")
                     .also(first, "a value is returned here"),
             ));
         }
@@ -210,15 +214,12 @@ impl FunctionCx<'_, '_> {
                     let mut diagnostic = Diagnostic::new(
                         codes::RETURN_TYPE,
                         span,
-                        format!(
-                            "function `{}` returns ({given}) here but ({expected}) is expected",
-                            self.name
-                        ),
+                        format!("function `{}` returns {given} here but {expected} is expected", self.name),
                     );
                     diagnostic = if by_declaration {
                         diagnostic.help("make the annotation and the value agree")
                     } else {
-                        diagnostic.also(first, "by this `return`")
+                        diagnostic.also(first, "by this `return`").help("return the same types everywhere")
                     };
                     return Err(self.report(diagnostic));
                 }
@@ -275,6 +276,10 @@ impl FunctionCx<'_, '_> {
                     Some((0..len).map(|i| Val::Ir(self.builder().extract(*value, i))).collect())
                 }
                 Type::Quat(_) => Some((0..4).map(|i| Val::Ir(self.builder().extract(*value, i))).collect()),
+                Type::Mat { rows, cols, elem } => {
+                    let row = Type::vec(cols, elem);
+                    Some((0..rows).map(|r| Val::Ir(self.run_of(*value, r * cols, row))).collect())
+                }
                 _ => None,
             },
             Val::Const(ConstValue::Composite { ty, components }) => {

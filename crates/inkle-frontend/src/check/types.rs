@@ -211,7 +211,10 @@ impl FunctionCx<'_, '_> {
         let [start, stop, step] = known;
         let step = step.unwrap_or(1);
         if step == 0 {
-            return Err(self.report(Diagnostic::new(codes::INDEX, span, "the step of a slice is zero")));
+            return Err(self.report(
+                Diagnostic::new(codes::INDEX, span, "the step of a slice is zero")
+                    .help("use a step above or below zero"),
+            ));
         }
         let n = i128::from(size);
         let clip = |v: i128, lo: i128, hi: i128| (if v < 0 { v.saturating_add(n) } else { v }).clamp(lo, hi);
@@ -313,7 +316,10 @@ impl FunctionCx<'_, '_> {
             ));
         };
         let [index] = indices else {
-            return Err(self.report(Diagnostic::new(codes::INDEX, span, "a tuple takes one index")));
+            return Err(self.report(
+                Diagnostic::new(codes::INDEX, span, "a tuple takes one index")
+                    .help("index it once for each level"),
+            ));
         };
         let at = self.expr(index)?;
         let count = items.len() as i128;
@@ -321,11 +327,14 @@ impl FunctionCx<'_, '_> {
             let wrapped = if i < 0 { i.saturating_add(count) } else { i };
             return match items.get(usize::try_from(wrapped).unwrap_or(usize::MAX)) {
                 Some(item) => Ok(item.clone()),
-                None => Err(self.report(Diagnostic::new(
-                    codes::INDEX_RANGE,
-                    index.span,
-                    format!("index {i} is out of range for a tuple of {count}"),
-                ))),
+                None => Err(self.report(
+                    Diagnostic::new(
+                        codes::INDEX_RANGE,
+                        index.span,
+                        format!("index {i} is out of range for a tuple of {count}"),
+                    )
+                    .help(format!("valid indices are -{count} to {}", count - 1)),
+                )),
             };
         }
         // A run-time index chooses among items of one type, such as the extents of a shape.
@@ -344,7 +353,10 @@ impl FunctionCx<'_, '_> {
             });
         }
         chosen.ok_or_else(|| {
-            self.report(Diagnostic::new(codes::INDEX_RANGE, span, "an empty tuple has no items"))
+            self.report(
+                Diagnostic::new(codes::INDEX_RANGE, span, "an empty tuple has no items")
+                    .help("there is nothing to index"),
+            )
         })
     }
 }

@@ -70,6 +70,16 @@ impl FileEnvironment {
         }
     }
 
+    /// Whether a call such as `vector(...)` makes a type: always in the module of types, elsewhere when only
+    /// keywords are given.
+    fn is_type_maker(&self, func: &Expr, args: &[Expr], sized: bool) -> bool {
+        let in_types = match func.path().as_deref() {
+            Some([.., module, _]) => *module == "types",
+            _ => false,
+        };
+        sized && (in_types || args.is_empty())
+    }
+
     fn constant_value(&self, expr: &Expr, locals: &[(String, ConstValue)]) -> Result<ConstValue, String> {
         match self.evaluate(expr, locals)? {
             Binding::Const(value) => Ok(value),
@@ -119,19 +129,20 @@ impl FileEnvironment {
             Some(Ok(Binding::Type(Type::Scalar(s)))) => Some(s),
             _ => None,
         };
+        let given = |index: usize, name: &str| args.get(index).or(keyword(name));
         match name.as_str() {
             // A type with its sizes: `wp.types.vector(length=5, dtype=float)`.
-            "vector" | "vec" if keyword("length").is_some() && args.is_empty() => {
-                let length = keyword("length").map(|e| self.constant_value(e, locals)).transpose()?;
+            "vector" | "vec" if self.is_type_maker(func, args, given(0, "length").is_some()) => {
+                let length = given(0, "length").map(|e| self.constant_value(e, locals)).transpose()?;
                 let (Some(ConstValue::Int(n @ 1..=65536)), Some(scalar)) =
-                    (length, scalar_type(keyword("dtype")))
+                    (length, scalar_type(given(1, "dtype")))
                 else {
                     return Err("a vector type takes a constant length and a scalar type".into());
                 };
                 return Ok(Binding::Type(Type::vec(n as u32, scalar)));
             }
-            "matrix" | "mat" if keyword("shape").is_some() && args.is_empty() => {
-                let shape = keyword("shape").map(|e| self.constant_value(e, locals)).transpose()?;
+            "matrix" | "mat" if self.is_type_maker(func, args, given(0, "shape").is_some()) => {
+                let shape = given(0, "shape").map(|e| self.constant_value(e, locals)).transpose()?;
                 let sizes = match &shape {
                     Some(ConstValue::Tuple(items)) => match items.as_slice() {
                         [ConstValue::Int(r @ 1..=256), ConstValue::Int(c @ 1..=256)] => Some((*r, *c)),
@@ -139,13 +150,13 @@ impl FileEnvironment {
                     },
                     _ => None,
                 };
-                let (Some((r, c)), Some(scalar)) = (sizes, scalar_type(keyword("dtype"))) else {
+                let (Some((r, c)), Some(scalar)) = (sizes, scalar_type(given(1, "dtype"))) else {
                     return Err("a matrix type takes a constant shape and a scalar type".into());
                 };
                 return Ok(Binding::Type(Type::mat(r as u32, c as u32, scalar)));
             }
-            "quaternion" | "transformation" if args.is_empty() => {
-                let scalar = scalar_type(keyword("dtype")).ok_or("the dtype is not a scalar type")?;
+            "quaternion" | "transformation" if self.is_type_maker(func, args, true) => {
+                let scalar = scalar_type(given(0, "dtype")).ok_or("the dtype is not a scalar type")?;
                 return Ok(Binding::Type(if name == "quaternion" {
                     Type::Quat(scalar)
                 } else {
@@ -192,7 +203,9 @@ fn construct(ty: Type, values: &[ConstValue]) -> Result<ConstValue, String> {
             // Python's own types stay plain numbers.
             (Scalar::I32, Constant::Int(i)) if matches!(value, ConstValue::Int(_)) => ConstValue::Int(i),
             (Scalar::Bool, Constant::Bool(b)) => ConstValue::Bool(b),
+            (Scalar::I32, Constant::Int(i)) if matches!(value, ConstValue::Float(_)) => ConstValue::Int(i),
             (Scalar::F32, _) if matches!(value, ConstValue::Float(_)) => value.clone(),
+            (Scalar::F32, Constant::Float(f)) if matches!(value, ConstValue::Int(_)) => ConstValue::Float(f),
             (_, c) => ConstValue::Typed(c, scalar),
         });
     }

@@ -1,0 +1,44 @@
+# test: errors
+import inkle as wp
+
+
+@wp.struct
+class Cell:
+    level: float
+    mass: float
+
+
+@wp.func
+def add(x: float, y: float, scale: float = 1.0):
+    return (x + y) * scale
+
+
+@wp.kernel
+def functions(f: float, out: wp.array(dtype=float)):
+    a = add(f)
+    b = add(f, f, f, f)
+    c = add(f, f, weight=f)
+    d = add(f, f, x=f)
+
+
+@wp.kernel
+def builtins(f: float, n: int, a: wp.array2d(dtype=float), out: wp.array(dtype=float)):
+    wp.tid(1)
+    for i in range():
+        pass
+    for j in range(0, n, 0):
+        pass
+    print(f, n)
+    print(f, end="")
+    wp.printf("%d %d\n", n)
+    wp.printf("%q\n", n)
+    wp.atomic_add(a, n, f)
+    e = float(f, f)
+
+
+@wp.kernel
+def constructors(out: wp.array(dtype=float)):
+    a = wp.vec3(1.0, 2.0)
+    b = wp.quat(0.0, 1.0)
+    c = Cell(1.0)
+    d = wp.vec3(x=1.0)

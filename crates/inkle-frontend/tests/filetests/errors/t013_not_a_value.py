@@ -1,0 +1,37 @@
+# test: errors
+import inkle as wp
+
+
+@wp.func
+def nothing(a: wp.array(dtype=float)):
+    a[0] = 1.0
+
+
+@wp.func
+def shape(x: Unknown):
+    return 1.0
+
+
+@wp.kernel
+def values(out: wp.array(dtype=float)):
+    x = None
+    y = nothing(out)
+    out[0] = wp.vec3
+    out[1] = "text"
+    z = wp.vector(1.0, dtype=3)
+    w = [1.0]
+
+
+@wp.kernel
+def annotation(x: 3, out: wp.array(dtype=float)):
+    out[0] = 1.0
+
+
+@wp.kernel
+def function_annotation(out: wp.array(dtype=float)):
+    out[0] = shape(1.0)
+
+
+@wp.kernel
+def by_reference(out: wp.array(dtype=float)):
+    x = wp.randf(wp.uint32(3))

@@ -1,0 +1,192 @@
+;; kernel vectors
+kernel @vectors(%0 v: array<vec<3, f32>, 1>, %1 m: array<mat<3x3, f32>, 1>, %2 q: array<quat<f32>, 1>, %3 t: array<transform<f32>, 1>, %4 i: i32) {
+  %5 = const 0 : i32
+  %6 = elem %0, %5 : ref<vec<3, f32>>
+  %7 = comp %6, %5 : ref<f32>
+  %8 = const 1.0 : f32
+  store %7, %8
+  %9 = const 1 : i32
+  %10 = comp %6, %9 : ref<f32>
+  %11 = const 2.0 : f32
+  store %10, %11
+  %12 = shape %0, 0 : i32
+  %13 = lt %4, %5 : bool
+  %14 = add %4, %12 : i32
+  %15 = select %13, %14, %4 : i32
+  %16 = elem %0, %15 : ref<vec<3, f32>>
+  %17 = const 2 : i32
+  %18 = comp %16, %17 : ref<f32>
+  %19 = load %18 : f32
+  %20 = const 3.0 : f32
+  %21 = add %19, %20 : f32
+  store %18, %21
+  %22 = const 3 : i32
+  %23 = add %4, %22 : i32
+  %24 = select %13, %23, %4 : i32
+  %25 = comp %16, %24 : ref<f32>
+  %26 = load %25 : f32
+  %27 = mul %26, %11 : f32
+  store %25, %27
+  %28 = elem %1, %5 : ref<mat<3x3, f32>>
+  %29 = const 5 : i32
+  %30 = comp %28, %29 : ref<f32>
+  %31 = const 4.0 : f32
+  store %30, %31
+  %32 = load %28 : mat<3x3, f32>
+  %33 = extract %32, 3 : f32
+  %34 = extract %32, 4 : f32
+  %35 = const 5.0 : f32
+  %36 = load %28 : mat<3x3, f32>
+  %37 = insert %36, %33, 3 : mat<3x3, f32>
+  %38 = insert %37, %34, 4 : mat<3x3, f32>
+  %39 = insert %38, %35, 5 : mat<3x3, f32>
+  store %28, %39
+  %40 = load %28 : mat<3x3, f32>
+  %41 = insert %40, %8, 3 : mat<3x3, f32>
+  %42 = insert %41, %11, 4 : mat<3x3, f32>
+  %43 = insert %42, %20, 5 : mat<3x3, f32>
+  store %28, %43
+  %44 = elem %2, %5 : ref<quat<f32>>
+  %45 = comp %44, %22 : ref<f32>
+  store %45, %8
+  %46 = elem %3, %5 : ref<transform<f32>>
+  %47 = comp %46, %5 : ref<f32>
+  %48 = const 6.0 : f32
+  store %47, %48
+  %49 = const 0.0 : f32
+  %50 = load %46 : transform<f32>
+  %51 = insert %50, %49, 3 : transform<f32>
+  %52 = insert %51, %49, 4 : transform<f32>
+  %53 = insert %52, %49, 5 : transform<f32>
+  %54 = insert %53, %8, 6 : transform<f32>
+  store %46, %54
+  %55 = load %16 : vec<3, f32>
+  %56 = insert %55, %8, 0 : vec<3, f32>
+  %57 = insert %56, %11, 1 : vec<3, f32>
+  store %16, %57
+  return
+}
+
+;; kernel structs
+struct Cell { level: f32, spin: vec<3, f32> }
+struct Grid { cells: array<struct Cell, 1>, counts: array<i32, 2>, origin: vec<3, f32> }
+
+kernel @structs(%0 c: array<struct Cell, 1>, %1 g: struct Grid, %2 gs: array<struct Grid, 1>, %3 i: i32) {
+  %4 = shape %0, 0 : i32
+  %5 = const 0 : i32
+  %6 = lt %3, %5 : bool
+  %7 = add %3, %4 : i32
+  %8 = select %6, %7, %3 : i32
+  %9 = elem %0, %8 : ref<struct Cell>
+  %10 = field %9, 0 : ref<f32>
+  %11 = const 1.0 : f32
+  store %10, %11
+  %12 = field %9, 1 : ref<vec<3, f32>>
+  %13 = const 1 : i32
+  %14 = comp %12, %13 : ref<f32>
+  %15 = load %14 : f32
+  %16 = const 2.0 : f32
+  %17 = add %15, %16 : f32
+  store %14, %17
+  %18 = elem %0, %13 : ref<struct Cell>
+  %19 = load %18 : struct Cell
+  %20 = elem %0, %5 : ref<struct Cell>
+  store %20, %19
+  %21 = load %10 : f32
+  %22 = extract %1, 0 : array<struct Cell, 1>
+  %23 = shape %22, 0 : i32
+  %24 = add %3, %23 : i32
+  %25 = select %6, %24, %3 : i32
+  %26 = elem %22, %25 : ref<struct Cell>
+  %27 = field %26, 0 : ref<f32>
+  store %27, %21
+  %28 = extract %1, 1 : array<i32, 2>
+  %29 = shape %28, 0 : i32
+  %30 = add %3, %29 : i32
+  %31 = select %6, %30, %3 : i32
+  %32 = elem %28, %31, %5 : ref<i32>
+  %33 = atomic_add %32, %13 : i32
+  %34 = extract %1, 2 : vec<3, f32>
+  %35 = const 4.0 : f32
+  %36 = insert %34, %35, 0 : vec<3, f32>
+  %37 = field %20, 1 : ref<vec<3, f32>>
+  store %37, %36
+  %38 = shape %2, 0 : i32
+  %39 = add %3, %38 : i32
+  %40 = select %6, %39, %3 : i32
+  %41 = elem %2, %40 : ref<struct Grid>
+  %42 = field %41, 0 : ref<array<struct Cell, 1>>
+  %43 = load %42 : array<struct Cell, 1>
+  %44 = elem %43, %5 : ref<struct Cell>
+  %45 = field %44, 1 : ref<vec<3, f32>>
+  %46 = comp %45, %13 : ref<f32>
+  store %46, %11
+  return
+}
+
+;; kernel index_once
+kernel @index_once(%0 v: array<mat<2x2, f32>, 1>, %1 n: array<i32, 1>) {
+  %2 = const 1.0 : f32
+  %3 = const 2.0 : f32
+  %4 = construct %2, %3 : vec<2, f32>
+  %5 = const 0 : i32
+  %6 = elem %1, %5 : ref<i32>
+  %7 = const 1 : i32
+  %8 = atomic_add %6, %7 : i32
+  %9 = shape %0, 0 : i32
+  %10 = lt %8, %5 : bool
+  %11 = add %8, %9 : i32
+  %12 = select %10, %11, %8 : i32
+  %13 = elem %0, %12 : ref<mat<2x2, f32>>
+  %14 = load %13 : mat<2x2, f32>
+  %15 = insert %14, %2, 0 : mat<2x2, f32>
+  %16 = insert %15, %3, 1 : mat<2x2, f32>
+  store %13, %16
+  %17 = atomic_add %6, %7 : i32
+  %18 = lt %17, %5 : bool
+  %19 = add %17, %9 : i32
+  %20 = select %18, %19, %17 : i32
+  %21 = elem %0, %20 : ref<mat<2x2, f32>>
+  %22 = load %21 : mat<2x2, f32>
+  %23 = extract %22, 0 : f32
+  %24 = extract %22, 2 : f32
+  %25 = construct %23, %24 : vec<2, f32>
+  %26 = add %25, %4 : vec<2, f32>
+  %27 = load %21 : mat<2x2, f32>
+  %28 = extract %26, 0 : f32
+  %29 = insert %27, %28, 0 : mat<2x2, f32>
+  %30 = extract %26, 1 : f32
+  %31 = insert %29, %30, 2 : mat<2x2, f32>
+  store %21, %31
+  return
+}
+
+;; kernel read_first
+func @poke(%0 v: array<vec<3, f32>, 1>) -> (f32) {
+  %1 = const 0 : i32
+  %2 = elem %0, %1 : ref<vec<3, f32>>
+  %3 = const 1 : i32
+  %4 = comp %2, %3 : ref<f32>
+  %5 = const 50.0 : f32
+  store %4, %5
+  %6 = const 4.0 : f32
+  return %6
+}
+
+kernel @read_first(%0 v: array<vec<3, f32>, 1>) {
+  %1 = const 0 : i32
+  %2 = elem %0, %1 : ref<vec<3, f32>>
+  %3 = const 1 : i32
+  %4 = comp %2, %3 : ref<f32>
+  %5 = load %4 : f32
+  %6 = call @poke(%0) : f32
+  %7 = add %5, %6 : f32
+  store %4, %7
+  %8 = load %2 : vec<3, f32>
+  %9 = call @poke(%0) : f32
+  %10 = construct %9, %9, %9 : vec<3, f32>
+  %11 = mul %8, %10 : vec<3, f32>
+  %12 = elem %0, %3 : ref<vec<3, f32>>
+  store %12, %11
+  return
+}
