@@ -58,9 +58,15 @@ fn launch(kernel: &Kernel, n: i32, args: &[Arg]) {
 
 #[test]
 fn saxpy() {
-    let array = Type::array(Type::F32, 1);
-    let k =
-        kernel("def k(x, y, a):\n    i = wp.tid()\n    y[i] = a * x[i] + y[i]\n", &[array, array, Type::F32]);
+    let k = kernel(
+        "import inkle as wp
+
+@wp.kernel
+def k(x: wp.array(dtype=float), y: wp.array(dtype=float), a: float):
+    i = wp.tid()
+    y[i] = a * x[i] + y[i]
+",
+    );
     let x: Vec<f32> = (0..1003).map(|i| i as f32).collect();
     let y = vec![1.0f32; 1003];
     launch(&k, 1003, &[Arg::Floats(&x, 1), Arg::Floats(&y, 1), Arg::F32(2.0)]);
