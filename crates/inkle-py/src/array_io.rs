@@ -65,6 +65,13 @@ pub fn from_data(
         let array = place(py, source, *ty, &shape, &bytes)?;
         return Ok((array, object.clone().unbind()));
     }
+    let is_host =
+        data.hasattr(intern!(py, "__array_interface__"))? || data.hasattr(intern!(py, "__array__"))?;
+    if !is_host && data.hasattr(intern!(py, "__dlpack__"))? {
+        let array = crate::dlpack::from_dlpack(data, None)?;
+        let source = Source { data: None, ..*source };
+        return from_array(py, &array, dtype, &source);
+    }
     from_host(py, data, dtype, source)
 }
 
@@ -399,6 +406,11 @@ pub fn assign(array: &Bound<'_, Array>, src: &Bound<'_, PyAny>) -> PyResult<()> 
     let source = source_for(array, src)?;
     if source.shape() == target.shape() {
         return target.copy_from(&source, None).into_py(py);
+    }
+    if source.len() != target.len() && !src.is_instance_of::<Array>() {
+        let (given, wanted) = (source.shape(), target.shape());
+        let message = format!("data of shape {given:?} cannot be assigned to an array of shape {wanted:?}");
+        return Err(argument_error(py, message));
     }
     target.copy_range_from(0, &source, 0, source.len(), None).into_py(py)
 }

@@ -527,7 +527,13 @@ pub fn copy_array(
         return to.copy_from(from, stream).into_py(py);
     }
     let count = if count == 0 { from.len().saturating_sub(src_offset) } else { count };
-    to.copy_range_from(dest_offset, from, src_offset, count, stream).into_py(py)
+    if to.is_contiguous() && from.is_contiguous() {
+        return to.copy_range_from(dest_offset, from, src_offset, count, stream).into_py(py);
+    }
+    let from = from.to_contiguous(stream).into_py(py)?;
+    let whole = to.to_contiguous(stream).into_py(py)?;
+    whole.copy_range_from(dest_offset, &from, src_offset, count, stream).into_py(py)?;
+    to.copy_from(&whole, stream).into_py(py)
 }
 
 /// An array over memory that someone else owns and keeps alive.

@@ -34,7 +34,11 @@ fn bound_of(slice: &Bound<'_, PySlice>, name: &str) -> PyResult<Option<i64>> {
 fn index(key: &Bound<'_, PyAny>) -> PyResult<Index> {
     if let Ok(slice) = key.cast::<PySlice>() {
         let (start, stop) = (bound_of(slice, "start")?, bound_of(slice, "stop")?);
-        return Ok(Index::Slice(Slice { start, stop, step: bound_of(slice, "step")?.unwrap_or(1) }));
+        let step = bound_of(slice, "step")?.unwrap_or(1);
+        if step < 1 {
+            return Err(argument_error(key.py(), format!("the step of a slice is at least 1, not {step}")));
+        }
+        return Ok(Index::Slice(Slice { start, stop, step }));
     }
     key.extract::<i64>().map(Index::At).map_err(|_| {
         argument_error(

@@ -25,25 +25,58 @@ use crate::scalar::ScalarValue;
 use crate::scope;
 use crate::structs::StructInstance;
 
-/// Answers from the objects of the running interpreter.
-pub struct PythonEnvironment;
-
-/// The objects whose attributes the checker may ask for, by key. They are modules, classes and namespaces, which
-/// live as long as the process anyway.
-static OBJECTS: Mutex<Vec<Py<PyAny>>> = Mutex::new(Vec::new());
-
-fn object_key(object: &Bound<'_, PyAny>) -> ObjectKey {
-    let mut objects = OBJECTS.lock().unwrap_or_else(|e| e.into_inner());
-    let index = objects.iter().position(|o| o.is(object)).unwrap_or_else(|| {
-        objects.push(object.clone().unbind());
-        objects.len() - 1
-    });
-    ObjectKey(index as u64)
+/// Answers from the objects of the running interpreter, for one check.
+#[derive(Default)]
+pub struct PythonEnvironment {
+    /// The objects whose attributes the checker may ask for, by key.
+    objects: Mutex<Vec<Py<PyAny>>>,
 }
 
-fn object_of<'py>(py: Python<'py>, key: ObjectKey) -> Option<Bound<'py, PyAny>> {
-    let objects = OBJECTS.lock().unwrap_or_else(|e| e.into_inner());
-    objects.get(key.0 as usize).map(|o| o.bind(py).clone())
+impl PythonEnvironment {
+    fn object_key(&self, object: &Bound<'_, PyAny>) -> ObjectKey {
+        let mut objects = self.objects.lock().unwrap_or_else(|e| e.into_inner());
+        let index = objects.iter().position(|o| o.is(object)).unwrap_or_else(|| {
+            objects.push(object.clone().unbind());
+            objects.len() - 1
+        });
+        ObjectKey(index as u64)
+    }
+
+    fn object<'py>(&self, py: Python<'py>, key: ObjectKey) -> Option<Bound<'py, PyAny>> {
+        let objects = self.objects.lock().unwrap_or_else(|e| e.into_inner());
+        objects.get(key.0 as usize).map(|o| o.bind(py).clone())
+    }
+
+    /// What a Python object means in a kernel.
+    fn binding(&self, value: &Bound<'_, PyAny>) -> PyResult<Binding> {
+        Ok(match meaning_of(value)? {
+            Meaning::Known(binding) => binding,
+            Meaning::Object => Binding::Object(self.object_key(value)),
+        })
+    }
+
+    /// The attribute of an object as kernels see it.
+    fn attribute_of(&self, object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Binding>> {
+        if let Ok(module) = object.cast::<PyModule>()
+            && module.name().is_ok_and(|n| n == "inkle" || n == "inkle.types")
+            && is_builtin(name)
+        {
+            // Types come first: `wp.float32` is a type that is called, not a function of that name.
+            if let Some(value) = object.getattr_opt(name)?
+                && let Some(Pattern::Exact(ty)) = pattern_of(&value)?
+            {
+                return Ok(Some(Binding::Type(ty)));
+            }
+            return Ok(Some(Binding::Builtin(name.to_owned())));
+        }
+        object.getattr_opt(name)?.map(|value| self.binding(&value)).transpose()
+    }
+}
+
+/// What an object means: something by itself, or something with attributes.
+enum Meaning {
+    Known(Binding),
+    Object,
 }
 
 /// The compile-time constant a Python object is; `None` when it is none.
@@ -119,30 +152,32 @@ fn typed(value: &Bound<'_, PyAny>, scalar: Scalar) -> PyResult<Constant> {
 ///
 /// # Errors
 /// What Python raises while the object is examined.
-pub fn binding_of(value: &Bound<'_, PyAny>) -> PyResult<Binding> {
+fn meaning_of(value: &Bound<'_, PyAny>) -> PyResult<Meaning> {
     let py = value.py();
+    let known = |binding| Ok(Meaning::Known(binding));
+    let unsupported = |what: &str| Ok(Meaning::Known(Binding::Unsupported(what.to_owned())));
     if let Ok(function) = value.cast::<Function>() {
-        return Ok(Binding::Function(function.get().key()));
+        return known(Binding::Function(function.get().key()));
     }
     if let Ok(builtin) = value.cast::<Builtin>() {
-        return Ok(Binding::Builtin(builtin.get().name().to_owned()));
+        return known(Binding::Builtin(builtin.get().name().to_owned()));
     }
     if value.is_instance_of::<Kernel>() {
-        return Ok(Binding::Unsupported("a kernel, which is launched and not called".to_owned()));
+        return unsupported("a kernel, which is launched and not called");
     }
     if let Some(constant) = constant_of(value)? {
-        return Ok(Binding::Const(constant));
+        return known(Binding::Const(constant));
     }
     let is_class = value.is_instance_of::<PyType>();
     if let Some(pattern) = pattern_of(value)? {
         match pattern {
-            Pattern::Exact(ty) => return Ok(Binding::Type(ty)),
-            _ if !is_class => return Ok(Binding::Unsupported("a generic type".to_owned())),
+            Pattern::Exact(ty) => return known(Binding::Type(ty)),
+            _ if !is_class => return unsupported("a generic type"),
             _ => {}
         }
     }
     if value.is_instance_of::<PyModule>() {
-        return Ok(Binding::Object(object_key(value)));
+        return Ok(Meaning::Object);
     }
     // Python's own functions, and inkle's by the names they have in kernels.
     if let (Some(module), Some(name)) =
@@ -151,41 +186,24 @@ pub fn binding_of(value: &Bound<'_, PyAny>) -> PyResult<Binding> {
         && (module == "builtins" || module == "inkle" || module.starts_with("inkle."))
         && is_builtin(&name)
     {
-        return Ok(Binding::Builtin(name));
+        return known(Binding::Builtin(name));
     }
     if value.is_instance_of::<PyList>() {
-        return Ok(Binding::Unsupported("a list; a tuple would be a constant".to_owned()));
+        return unsupported("a list; a tuple would be a constant");
     }
     if value.is_instance_of::<PyDict>() {
-        return Ok(Binding::Unsupported("a dict".to_owned()));
+        return unsupported("a dict");
     }
     if value.hasattr(intern!(py, "__code__"))? {
-        return Ok(Binding::Unsupported("a Python function without `@func`".to_owned()));
+        return unsupported("a Python function without `@func`");
     }
     if value.cast::<crate::array::Array>().is_ok() {
-        return Ok(Binding::Unsupported("an array; pass it to the kernel as an argument".to_owned()));
+        return unsupported("an array; pass it to the kernel as an argument");
     }
     if value.is_callable() && !is_class {
-        return Ok(Binding::Unsupported(format!("a Python object of class {}", class_name(value))));
+        return known(Binding::Unsupported(format!("a Python object of class {}", class_name(value))));
     }
-    Ok(Binding::Object(object_key(value)))
-}
-
-/// The attribute of an object as kernels see it.
-fn attribute_of(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Binding>> {
-    if let Ok(module) = object.cast::<PyModule>()
-        && module.name().is_ok_and(|n| n == "inkle" || n == "inkle.types")
-        && is_builtin(name)
-    {
-        // Types come first: `wp.float32` is a type that is called, not a function of that name.
-        if let Some(value) = object.getattr_opt(name)?
-            && let Some(Pattern::Exact(ty)) = pattern_of(&value)?
-        {
-            return Ok(Some(Binding::Type(ty)));
-        }
-        return Ok(Some(Binding::Builtin(name.to_owned())));
-    }
-    object.getattr_opt(name)?.map(|value| binding_of(&value)).transpose()
+    Ok(Meaning::Object)
 }
 
 fn unsupported(py: Python<'_>, error: &PyErr) -> Binding {
@@ -193,14 +211,18 @@ fn unsupported(py: Python<'_>, error: &PyErr) -> Binding {
 }
 
 /// The source of one definition, with its annotations resolved.
-fn source_of(py: Python<'_>, definition: &Definition) -> Result<Arc<FunctionSource>, Diagnostics> {
+fn source_of(
+    py: Python<'_>,
+    environment: &PythonEnvironment,
+    definition: &Definition,
+) -> Result<Arc<FunctionSource>, Diagnostics> {
     let (_, def) = definition.origin.parse(py)?;
     let function = definition.function.bind(py);
     let fail = |error: PyErr| {
         Diagnostics::from(Diagnostic::new(codes::NOT_A_VALUE, def.name_span, error.value(py).to_string()))
     };
     let annotations = scope::annotations(function).map_err(fail)?;
-    let defaults = default_bindings(function).map_err(fail)?;
+    let defaults = default_bindings(environment, function).map_err(fail)?;
     let mut diagnostics = Diagnostics::default();
     let mut params = Vec::new();
     let first_default = def.params.len().saturating_sub(defaults.len());
@@ -243,31 +265,31 @@ fn source_of(py: Python<'_>, definition: &Definition) -> Result<Arc<FunctionSour
     Ok(Arc::new(FunctionSource { key: definition.key, name: def.name.clone(), def, params, returns }))
 }
 
-fn default_bindings(function: &Bound<'_, PyAny>) -> PyResult<Vec<Binding>> {
+fn default_bindings(environment: &PythonEnvironment, function: &Bound<'_, PyAny>) -> PyResult<Vec<Binding>> {
     let defaults = function.getattr(intern!(function.py(), "__defaults__"))?;
     if defaults.is_none() {
         return Ok(Vec::new());
     }
-    defaults.cast::<PyTuple>()?.iter().map(|value| binding_of(&value)).collect()
+    defaults.cast::<PyTuple>()?.iter().map(|value| environment.binding(&value)).collect()
 }
 
 impl Environment for PythonEnvironment {
     fn function(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
-        Python::attach(|py| overloads_of(key).iter().map(|d| source_of(py, d)).collect())
+        Python::attach(|py| overloads_of(key).iter().map(|d| source_of(py, self, d)).collect())
     }
 
     fn resolve(&self, function: FunctionKey, name: &str) -> Option<Binding> {
         Python::attach(|py| {
             let definition = Definition::get(function)?;
             match scope::lookup(definition.function.bind(py), name) {
-                Ok(value) => value.map(|v| binding_of(&v).unwrap_or_else(|e| unsupported(py, &e))),
+                Ok(value) => value.map(|v| self.binding(&v).unwrap_or_else(|e| unsupported(py, &e))),
                 Err(error) => Some(unsupported(py, &error)),
             }
         })
     }
 
     fn attribute(&self, object: ObjectKey, name: &str) -> Option<Binding> {
-        Python::attach(|py| match attribute_of(&object_of(py, object)?, name) {
+        Python::attach(|py| match self.attribute_of(&self.object(py, object)?, name) {
             Ok(binding) => binding,
             Err(error) => Some(unsupported(py, &error)),
         })
@@ -275,7 +297,7 @@ impl Environment for PythonEnvironment {
 
     fn describe(&self, object: ObjectKey) -> String {
         Python::attach(|py| {
-            let Some(object) = object_of(py, object) else { return "an object".to_owned() };
+            let Some(object) = self.object(py, object) else { return "an object".to_owned() };
             if let Ok(module) = object.cast::<PyModule>() {
                 return format!(
                     "module {}",
@@ -310,7 +332,11 @@ impl Environment for PythonEnvironment {
                     variables.set_item(name, object_of_constant(py, value)?)?;
                 }
                 // Parentheses let the text span lines as it does in the source.
-                binding_of(&scope::evaluate(definition.function.bind(py), &format!("({text})"), &variables)?)
+                self.binding(&scope::evaluate(
+                    definition.function.bind(py),
+                    &format!("({text})"),
+                    &variables,
+                )?)
             };
             evaluate().map_err(|error| error.value(py).to_string())
         })

@@ -1,6 +1,8 @@
 //! `@inkle.func`: functions that kernels call, and that Python can call as they are.
 
-use std::sync::{Arc, Mutex};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use inkle_frontend::env::FunctionKey;
 use pyo3::exceptions::PyTypeError;
@@ -22,8 +24,21 @@ pub struct Definition {
     pub key: FunctionKey,
 }
 
-/// Every definition of the process, by key.
-static DEFINITIONS: Mutex<Vec<Arc<Definition>>> = Mutex::new(Vec::new());
+/// The overloads of one name in one module, oldest first; shared by the objects made for each.
+type Overloads = Arc<Mutex<Vec<Arc<Definition>>>>;
+
+/// What is known of a key. Nothing here keeps a function alive: programs make kernels over and over.
+struct Entry {
+    definition: Weak<Definition>,
+    overloads: Weak<Mutex<Vec<Arc<Definition>>>>,
+}
+
+/// Every definition that lives, by key.
+static DEFINITIONS: Mutex<BTreeMap<FunctionKey, Entry>> = Mutex::new(BTreeMap::new());
+
+fn definitions() -> MutexGuard<'static, BTreeMap<FunctionKey, Entry>> {
+    DEFINITIONS.lock().unwrap_or_else(|e| e.into_inner())
+}
 
 impl Definition {
     /// Enters a Python function.
@@ -31,37 +46,41 @@ impl Definition {
     /// # Errors
     /// `TypeError` when the object is no Python function.
     pub fn new(function: &Bound<'_, PyAny>) -> PyResult<Arc<Definition>> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
         let origin = Origin::of(function).map_err(|_| {
+            let class = class_name(function);
             PyTypeError::new_err(format!(
-                "kernels and functions are made from Python functions, not from {}",
-                class_name(function)
+                "kernels and functions are made from Python functions, not from {class}"
             ))
         })?;
-        let mut definitions = DEFINITIONS.lock().unwrap_or_else(|e| e.into_inner());
-        let key = FunctionKey(definitions.len() as u64);
+        let key = FunctionKey(NEXT.fetch_add(1, Ordering::Relaxed));
         let definition = Arc::new(Definition { function: function.clone().unbind(), origin, key });
-        definitions.push(definition.clone());
+        let entry = Entry { definition: Arc::downgrade(&definition), overloads: Weak::new() };
+        definitions().insert(key, entry);
         Ok(definition)
     }
 
-    /// The definition of a key.
+    /// The definition of a key, while it lives.
     pub fn get(key: FunctionKey) -> Option<Arc<Definition>> {
-        DEFINITIONS.lock().unwrap_or_else(|e| e.into_inner()).get(key.0 as usize).cloned()
+        let found = definitions().get(&key)?.definition.clone();
+        found.upgrade()
     }
 }
 
-/// The overloads of one name in one module, oldest first; shared by the objects made for each.
-type Overloads = Arc<Mutex<Vec<Arc<Definition>>>>;
-
-/// The overload set that each definition belongs to, by key.
-static OVERLOADS: Mutex<Vec<(FunctionKey, Overloads)>> = Mutex::new(Vec::new());
+impl Drop for Definition {
+    fn drop(&mut self) {
+        definitions().remove(&self.key);
+    }
+}
 
 /// The definitions that share the name of `key`'s, `key`'s own included.
 pub fn overloads_of(key: FunctionKey) -> Vec<Arc<Definition>> {
-    let sets = OVERLOADS.lock().unwrap_or_else(|e| e.into_inner());
-    match sets.binary_search_by_key(&key, |(k, _)| *k) {
-        Ok(index) => sets[index].1.lock().unwrap_or_else(|e| e.into_inner()).clone(),
-        Err(_) => Definition::get(key).into_iter().collect(),
+    // Upgraded outside the lock: dropping the last reference to a definition takes it.
+    let found = definitions().get(&key).map(|e| (e.definition.clone(), e.overloads.clone()));
+    let Some((definition, overloads)) = found else { return Vec::new() };
+    match overloads.upgrade() {
+        Some(overloads) => overloads.lock().unwrap_or_else(|e| e.into_inner()).clone(),
+        None => definition.upgrade().into_iter().collect(),
     }
 }
 
@@ -122,7 +141,9 @@ impl Function {
             }
             None => Arc::new(Mutex::new(vec![definition.clone()])),
         };
-        OVERLOADS.lock().unwrap_or_else(|e| e.into_inner()).push((definition.key, overloads.clone()));
+        if let Some(entry) = definitions().get_mut(&definition.key) {
+            entry.overloads = Arc::downgrade(&overloads);
+        }
         let declared =
             Function { definition, name: name.clone(), module: module.clone().unbind(), overloads };
         let declared = Bound::new(py, declared)?;

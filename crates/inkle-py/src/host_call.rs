@@ -89,7 +89,13 @@ impl CallEnvironment<'_> {
         })
     }
 
-    fn source(&self, key: FunctionKey, function: &str, params: Vec<(String, Type)>, body: Vec<Stmt>) -> Arc<FunctionSource> {
+    fn source(
+        &self,
+        key: FunctionKey,
+        function: &str,
+        params: Vec<(String, Type)>,
+        body: Vec<Stmt>,
+    ) -> Arc<FunctionSource> {
         let def = FunctionDef {
             name: function.to_owned(),
             name_span: Span::NONE,
@@ -109,8 +115,10 @@ impl CallEnvironment<'_> {
             body,
             span: Span::NONE,
         };
-        let params =
-            params.into_iter().map(|(_, ty)| ParamSpec { pattern: Some(Pattern::Exact(ty)), default: None }).collect();
+        let params = params
+            .into_iter()
+            .map(|(_, ty)| ParamSpec { pattern: Some(Pattern::Exact(ty)), default: None })
+            .collect();
         Arc::new(FunctionSource { key, name: function.to_owned(), def: Arc::new(def), params, returns: None })
     }
 
@@ -149,7 +157,10 @@ impl CallEnvironment<'_> {
                         value: name(format!("out{i}")),
                         indices: vec![expr(ExprKind::Int(0))],
                     };
-                    body.push(stmt(StmtKind::Assign { targets: vec![expr(place)], value: name(format!("r{i}")) }));
+                    body.push(stmt(StmtKind::Assign {
+                        targets: vec![expr(place)],
+                        value: name(format!("r{i}")),
+                    }));
                 }
                 body
             }
@@ -226,7 +237,8 @@ fn prepare(shape: &Shape) -> Result<Ready, CompileError> {
 }
 
 fn ready(py: Python<'_>, shape: Shape) -> Result<Arc<Ready>, CompileError> {
-    if let Some(known) = CALLS.lock().unwrap_or_else(|e| e.into_inner()).as_ref().and_then(|c| c.get(&shape)) {
+    if let Some(known) = CALLS.lock().unwrap_or_else(|e| e.into_inner()).as_ref().and_then(|c| c.get(&shape))
+    {
         return known.clone();
     }
     let made = py.detach(|| prepare(&shape)).map(Arc::new);
@@ -281,7 +293,8 @@ fn slot(py: Python<'_>, builtin: &str, value: &Bound<'_, PyAny>) -> PyResult<Slo
 }
 
 fn is_plain_number(value: &Bound<'_, PyAny>) -> bool {
-    (value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>()) && !value.is_instance_of::<PyBool>()
+    (value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>())
+        && !value.is_instance_of::<PyBool>()
 }
 
 /// The shape with plain numbers in the scalar type of the first argument that has one, else `float32`.
@@ -309,7 +322,12 @@ fn rejected(py: Python<'_>, diagnostics: &Diagnostics) -> PyErr {
     argument_error(py, lines.collect::<Vec<_>>().join("\n"))
 }
 
-fn run<'py>(py: Python<'py>, builtin: &str, ready: &Ready, values: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+fn run<'py>(
+    py: Python<'py>,
+    builtin: &str,
+    ready: &Ready,
+    values: &[Bound<'py, PyAny>],
+) -> PyResult<Bound<'py, PyAny>> {
     let size = ready.kernel.ir().layout().size as usize;
     let mut words = vec![0u64; size.div_ceil(8)];
     let mut results: Vec<Vec<u64>> =
@@ -327,7 +345,8 @@ fn run<'py>(py: Python<'py>, builtin: &str, ready: &Ready, values: &[Bound<'py, 
         packer.pack(value, builtin, &mut block)?;
     }
     for ((result, ty), offset) in results.iter_mut().zip(&ready.results).zip(&ready.outputs) {
-        let mut desc = ArrayDesc { data: result.as_mut_ptr().expose_provenance() as u64, ..ArrayDesc::default() };
+        let mut desc =
+            ArrayDesc { data: result.as_mut_ptr().expose_provenance() as u64, ..ArrayDesc::default() };
         desc.shape[0] = 1;
         desc.strides[0] = ty.size().into();
         write_desc(&desc, &mut block.bytes[*offset..]);

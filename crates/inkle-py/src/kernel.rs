@@ -99,7 +99,7 @@ impl Kernel {
             instances: Mutex::new(Vec::new()),
         };
         let kernel = Bound::new(py, kernel)?;
-        module.get().kernels(py).set_item(key, &kernel)?;
+        module.get().add_kernel(&key, &kernel)?;
         Ok(kernel)
     }
 
@@ -118,7 +118,7 @@ impl Kernel {
     }
 
     fn read_signature(&self, _py: Python<'_>) -> Result<Signature, Diagnostics> {
-        let sources = PythonEnvironment.function(self.definition.key)?;
+        let sources = PythonEnvironment::default().function(self.definition.key)?;
         let source = &sources[0];
         let mut diagnostics = Diagnostics::default();
         let mut params = Vec::new();
@@ -237,7 +237,7 @@ impl Kernel {
     fn build(&self, py: Python<'_>, types: Vec<Type>, generation: u64) -> PyResult<Instance> {
         let settings = Settings::read(py, self)?;
         let ir = KernelIr::build(
-            &PythonEnvironment,
+            &PythonEnvironment::default(),
             self.definition.key,
             &types,
             CheckOptions { max_unroll: settings.max_unroll },

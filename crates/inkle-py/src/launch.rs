@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use crate::array::Array;
 use crate::device::{PyDevice, device_argument, device_object};
-use crate::error::{IntoPyResult, argument_error, class_name};
+use crate::error::{IntoPyResult, argument_error, class_name, range_error_class};
 use crate::kernel::{Arguments, Instance, Kernel, wrong_count};
 use crate::pack::Block;
 use crate::stream::PyStream;
@@ -356,7 +356,7 @@ impl Launch {
                 self.instance.name,
                 self.instance.packers.len()
             );
-            return Err(crate::error::argument_error(py, message));
+            return Err(PyErr::from_type(range_error_class(py)?.clone(), (message,)));
         };
         // Packed aside first, so that a value that does not fit changes nothing.
         let mut words = self.state.lock().unwrap_or_else(|e| e.into_inner()).words.clone();

@@ -20,7 +20,7 @@ fn load<'py>(
 ) -> PyResult<()> {
     let mut work: Vec<(Arc<Instance>, Device)> = Vec::new();
     for module in modules {
-        for kernel in module.get().kernels(py).values() {
+        for kernel in module.get().kernels(py)?.values() {
             let kernel = kernel.cast::<Kernel>()?.get();
             if let Some(types) = kernel.exact_types(py)? {
                 let instance = kernel.instance_of_types(py, types)?;

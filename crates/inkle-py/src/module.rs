@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyString, PyWeakrefReference};
 
 use crate::error::argument_error;
 
@@ -50,7 +50,7 @@ enum Default {
 pub struct Module {
     name: String,
     options: Py<PyDict>,
-    /// The latest kernel of each key.
+    /// Weak references to the latest kernel of each key: a kernel holds its module, and must be able to go.
     kernels: Py<PyDict>,
     /// The latest function of each key.
     functions: Py<PyDict>,
@@ -131,9 +131,27 @@ impl Module {
         self.options.bind(py)
     }
 
-    /// The latest kernel of each key.
-    pub fn kernels<'py>(&self, py: Python<'py>) -> &Bound<'py, PyDict> {
-        self.kernels.bind(py)
+    /// The latest kernel of each key, those that live.
+    ///
+    /// # Errors
+    /// What Python raises while the dictionary is made.
+    pub fn kernels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let alive = PyDict::new(py);
+        for (key, reference) in self.kernels.bind(py).iter() {
+            let kernel = reference.call0()?;
+            if !kernel.is_none() {
+                alive.set_item(key, kernel)?;
+            }
+        }
+        Ok(alive)
+    }
+
+    /// Enters a kernel.
+    ///
+    /// # Errors
+    /// What Python raises while the reference is made.
+    pub fn add_kernel(&self, key: &str, kernel: &Bound<'_, crate::kernel::Kernel>) -> PyResult<()> {
+        self.kernels.bind(kernel.py()).set_item(key, PyWeakrefReference::new(kernel)?)
     }
 
     /// The latest function of each key.
@@ -199,8 +217,8 @@ impl Module {
     }
 
     #[getter(kernels)]
-    fn get_kernels(&self, py: Python<'_>) -> Py<PyDict> {
-        self.kernels.clone_ref(py)
+    fn get_kernels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.kernels(py)
     }
 
     #[getter(functions)]
