@@ -174,6 +174,36 @@ impl KernelCache {
         entry
     }
 
+    /// Deletes every entry, and nothing else that may lie in the directory.
+    ///
+    /// # Errors
+    /// When the file system refuses; what could be deleted is.
+    pub fn clear(&self) -> Result<(), CacheError> {
+        let mut outcome = Ok(());
+        let mut note = |path: PathBuf, result: io::Result<()>| match result {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                outcome = Err(CacheError { path, error })
+            }
+            _ => {}
+        };
+        for shelf in
+            self.list(&self.dir, |name| name.len() == 2 && name.bytes().all(|b| b.is_ascii_hexdigit()))
+        {
+            for file in self.list(&shelf, |name| name.ends_with(".ink") || name.starts_with(".tmp-")) {
+                let removed = fs::remove_file(&file);
+                note(file, removed);
+            }
+            // Not empty when another process has just stored something, or a stranger's file lies there.
+            let _ = fs::remove_dir(&shelf);
+        }
+        outcome
+    }
+
+    fn list(&self, dir: &Path, wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+        let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+        entries.filter(|e| e.file_name().to_str().is_some_and(&wanted)).map(|e| e.path()).collect()
+    }
+
     /// Stores an entry under a key.
     ///
     /// # Errors
@@ -292,6 +322,21 @@ mod tests {
         fs::copy(cache.path(&one), cache.path(&other)).unwrap();
         assert_eq!(cache.get(&other), None);
         assert_eq!(cache.get(&one), Some(entry()));
+    }
+
+    #[test]
+    fn clearing_removes_entries_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = KernelCache::at(dir.path());
+        let key = blake3::hash(b"k");
+        cache.put(&key, &entry()).unwrap();
+        let stranger = dir.path().join("notes.txt");
+        fs::write(&stranger, "keep").unwrap();
+        cache.clear().unwrap();
+        assert_eq!(cache.get(&key), None);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        assert_eq!(fs::read_to_string(stranger).unwrap(), "keep");
+        KernelCache::at(dir.path().join("absent")).clear().unwrap();
     }
 
     #[test]
