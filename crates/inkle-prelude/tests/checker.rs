@@ -113,7 +113,10 @@ fn check(function: &'static PreludeFn, variable: Scalar) -> Option<Result<(), St
         key: FunctionKey(1),
         name: "k".into(),
         def: file.function_at_line(1, "k").expect("parses"),
-        params: params.iter().map(|_| ParamSpec { pattern: None, default: None }).collect(),
+        params: args
+            .iter()
+            .map(|ty| ParamSpec { pattern: Some(Pattern::Exact(*ty)), default: None })
+            .collect(),
         returns: None,
     };
     let checked = check_kernel(&OneKernel(Arc::new(kernel)), FunctionKey(1), &args, CheckOptions::default());
@@ -150,5 +153,6 @@ fn every_function_passes_the_checker() {
         assert!(admitted > 0, "{}", function.name());
         checked += admitted;
     }
-    assert!(failures.is_empty(), "{} of {checked} fail\n{}", failures.len(), failures.join("\n"));
+    let shown = failures.iter().take(5).cloned().collect::<Vec<_>>().join("\n");
+    assert!(failures.is_empty(), "{} of {checked} fail, the first are\n{shown}", failures.len());
 }
