@@ -170,9 +170,8 @@ impl FileEnvironment {
         if lowering.finish(()).is_err() {
             return Binding::Unsupported("a value that could not be read".into());
         }
-        self.evaluate(&expr, &[]).unwrap_or_else(|why| {
-            Binding::Unsupported(format!("a value that is not known without running Python ({why})"))
-        })
+        self.evaluate(&expr, &[])
+            .unwrap_or_else(|why| Binding::Unsupported(format!("a Python value ({why})")))
     }
 
     fn bind(&mut self, target: &PyExpr, value: Binding) {
@@ -257,7 +256,7 @@ impl FileEnvironment {
         entry.trees.retain(|before| !is_kernel && !same_parameters(before, &tree));
         entry.trees.push(tree);
         let binding = if is_kernel {
-            Binding::Unsupported("a kernel, which kernels cannot call".into())
+            Binding::Unsupported("a kernel".into())
         } else {
             Binding::Function(FunctionKey(index as u64))
         };

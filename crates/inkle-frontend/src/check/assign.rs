@@ -209,8 +209,11 @@ impl FunctionCx<'_, '_> {
     ) -> Reported {
         let given = self.describe(val);
         let (target, wanted) = (self.text_of(target_span), ty.python_name());
+        let is_number = self.type_of(val).is_some_and(|ty| ty.as_scalar().is_some());
         let help = match ty {
-            Type::Scalar(s) => format!("convert explicitly: `{}`", conversion(s, &self.text_of(value_span))),
+            Type::Scalar(s) if is_number => {
+                format!("convert it: `{}`", conversion(s, &self.text_of(value_span)))
+            }
             _ => format!("make the value a {wanted}"),
         };
         self.report(
@@ -302,9 +305,13 @@ impl FunctionCx<'_, '_> {
                     span,
                     format!("variable `{name}` is read before it is set"),
                 )
-                .help(format!(
-                    "set `{name}` first; an assignment anywhere in a function makes a name local to it"
-                )),
+                .help(if self.loops.is_empty() {
+                    format!(
+                        "set `{name}` first; an assignment anywhere in a function makes a name local to it"
+                    )
+                } else {
+                    format!("set `{name}` before the loop: its first turn finds nothing in it")
+                }),
             )),
             Slot::MaybeUnset(branch) => Err(self.report(
                 Diagnostic::new(
@@ -313,7 +320,7 @@ impl FunctionCx<'_, '_> {
                     format!("variable `{name}` may be read before it is set"),
                 )
                 .also(branch, "it may stay unset here")
-                .help(format!("give `{name}` a value before that, such as `{name} = float(0.0)`, or set it on every path")),
+                .help(format!("give `{name}` a value before that, or set it on every path")),
             )),
             Slot::Conflict(branch, one, other) => Err(self.report(
                 Diagnostic::new(
@@ -368,6 +375,16 @@ impl FunctionCx<'_, '_> {
 
 /// How a conversion to a scalar is written.
 pub(super) fn conversion(scalar: Scalar, text: &str) -> String {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let text = if scalar.is_float() && !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
+        let whole = format!("{text}.0");
+        if scalar == Scalar::F32 {
+            return whole;
+        }
+        whole
+    } else {
+        text.to_owned()
+    };
     match scalar {
         Scalar::F32 => format!("float({text})"),
         Scalar::I32 => format!("int({text})"),

@@ -573,7 +573,9 @@ impl FunctionCx<'_, '_> {
     fn signature_of(&self, source: &FunctionSource) -> String {
         let params = source.def.params.iter().zip(&source.params).map(|(def, param)| {
             let pattern = param.pattern.as_ref().map_or_else(|| "any".into(), Pattern::to_string);
-            format!("{}: {pattern}", def.name)
+            let default =
+                def.default.as_ref().map(|d| format!(" = {}", self.text_of(d.span))).unwrap_or_default();
+            format!("{}: {pattern}{default}", def.name)
         });
         format!("{}({})", source.name, params.collect::<Vec<_>>().join(", "))
     }

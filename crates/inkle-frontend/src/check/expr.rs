@@ -85,7 +85,16 @@ impl FunctionCx<'_, '_> {
                     | "generator expression" => "write a `for` loop",
                     _ => "compute it in Python and pass it to the kernel",
                 };
-                Err(self.unsupported(expr, &format!("`{what}`"), help))
+                let what = if what.ends_with("comprehension")
+                    || what.ends_with("expression")
+                    || what == "dict"
+                    || what == "set"
+                {
+                    format!("a {what}")
+                } else {
+                    format!("`{what}`")
+                };
+                Err(self.unsupported(expr, &what, help))
             }
         }
     }
@@ -344,7 +353,7 @@ impl FunctionCx<'_, '_> {
     }
 
     /// Whether evaluating an expression early costs little and can do no harm.
-    fn is_cheap(&self, expr: &Expr) -> bool {
+    pub(super) fn is_cheap(&self, expr: &Expr) -> bool {
         match &*expr.kind {
             ExprKind::Name(_) | ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Bool(_) => true,
             ExprKind::Attribute { value, .. } => self.is_cheap(value),

@@ -170,11 +170,11 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
         }
         cx.declare_locals(&def.body);
         cx.statements(&def.body);
-        let results = cx.finish(&def);
+        // With a mistake in the body, what is missing at its end says nothing.
         if cx.checker.diagnostics.0.len() > errors_before {
             return Err(Reported);
         }
-        let types: Vec<Type> = results?;
+        let types: Vec<Type> = cx.finish(&def)?;
         let function = cx.function;
         let checker = cx.checker;
         checker.module.functions.push(function);

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use inkle_diag::{Diagnostic, Span};
-use inkle_ir::{BinaryOp, Block, CmpOp, FunctionKind, OpKind, Type, Value};
+use inkle_ir::{BinaryOp, Block, CmpOp, FunctionKind, OpKind, Type, UnaryOp, Value};
 
 use super::codes;
 use super::flow::{Exit, rebuild_val};
@@ -439,6 +439,7 @@ impl FunctionCx<'_, '_> {
             index: Some(index),
             runs: range.runs,
             forever: false,
+            harmless: true,
         };
         self.general_loop(
             spec,
@@ -490,8 +491,16 @@ impl FunctionCx<'_, '_> {
         }
         self.learn_results(body, |_| {});
         let forever = scan::is_forever(test);
-        let spec =
-            General { body, head: test.span, target: None, start: None, index: None, runs: forever, forever };
+        let spec = General {
+            body,
+            head: test.span,
+            target: None,
+            start: None,
+            index: None,
+            runs: forever,
+            forever,
+            harmless: self.is_cheap(test),
+        };
         self.general_loop(
             spec,
             |cx| {
@@ -532,7 +541,7 @@ impl FunctionCx<'_, '_> {
 
         let test_block = self.function.add_block();
         self.enter(test_block, &carried);
-        let go_on = match self.loop_condition(&exits, condition, head) {
+        let go_on = match self.loop_condition(&exits, condition, spec.harmless, head) {
             Ok(value) => value,
             Err(Reported) => {
                 self.block = parent;
@@ -590,11 +599,12 @@ impl FunctionCx<'_, '_> {
         started
     }
 
-    /// The condition of a loop; it is not evaluated once the loop was left.
+    /// The condition of a loop; unless it is harmless it is not evaluated once the loop was left.
     fn loop_condition(
         &mut self,
         exits: &[VarId],
         condition: impl FnOnce(&mut Self) -> R<Value>,
+        harmless: bool,
         span: Span,
     ) -> R<Value> {
         let left: Vec<Value> = exits
@@ -605,6 +615,11 @@ impl FunctionCx<'_, '_> {
             })
             .collect();
         let Some(any) = self.any(&left) else { return condition(self) };
+        if harmless {
+            let holds = condition(self)?;
+            let inside = self.builder().unary(UnaryOp::Not, any);
+            return Ok(self.builder().binary(BinaryOp::And, inside, holds));
+        }
         let holds = self.hidden(Val::bool(false));
         let mut failed = false;
         let mut condition = Some(condition);
@@ -687,4 +702,6 @@ struct General<'a> {
     runs: bool,
     /// Whether only `break` and `return` leave the loop.
     forever: bool,
+    /// Whether the condition can be evaluated though the loop was left.
+    harmless: bool,
 }

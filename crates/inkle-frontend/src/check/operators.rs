@@ -222,7 +222,6 @@ impl FunctionCx<'_, '_> {
                     return Ok(Val::Ir(self.builder().binary(op, x, y)));
                 }
                 if is_vec && matches!(op, BinOp::Mul | BinOp::Div) {
-                    let name = if op == BinOp::Mul { "cw_mul" } else { "cw_div" };
                     let what = ta.python_name();
                     return Err(self.report(
                         Diagnostic::new(
@@ -230,7 +229,11 @@ impl FunctionCx<'_, '_> {
                             span,
                             format!("`{}` is not defined for {what} and {what}", symbol(op)),
                         )
-                        .help(format!("use `wp.{name}(a, b)` for the elementwise result, or `wp.dot(a, b)`")),
+                        .help(if op == BinOp::Mul {
+                            "use `wp.cw_mul(a, b)` for the elementwise product, or `wp.dot(a, b)`"
+                        } else {
+                            "use `wp.cw_div(a, b)` for the elementwise quotient"
+                        }),
                     ));
                 }
             }
@@ -304,12 +307,15 @@ impl FunctionCx<'_, '_> {
         let (ta, tb) = (self.type_of(a), self.type_of(b));
         let help = match (ta.and_then(Type::scalar), tb.and_then(Type::scalar)) {
             (Some(x), Some(y)) if x != y => {
-                let (target, other_span, other) = if b.is_literal() || (!a.is_literal() && rank(x) >= rank(y))
-                {
-                    (x, b_span, tb)
+                // A literal gives way, unless that would drop its fraction.
+                let convert_b = if b.is_literal() {
+                    x.is_float() || !y.is_float()
+                } else if a.is_literal() {
+                    x.is_float() && !y.is_float()
                 } else {
-                    (y, a_span, ta)
+                    rank(x) >= rank(y)
                 };
+                let (target, other_span, other) = if convert_b { (x, b_span, tb) } else { (y, a_span, ta) };
                 if other.is_some_and(|ty| ty.as_scalar().is_some()) {
                     let text = self.text_of(other_span);
                     format!(
@@ -527,6 +533,12 @@ fn operator_help(op: BinOp, scalar: Scalar, a: Option<Type>, b: Option<Type>) ->
         BinOp::Pow => "it takes scalars; work on the components".into(),
         _ if is_bitwise(op) => "it takes two integers, or two integer vectors, of one type".into(),
         BinOp::MatMul => "it takes matrices and vectors whose sizes fit".into(),
+        BinOp::Mul if matches!((a, b), (Some(Type::Quat(_)), Some(Type::Vec { .. }))) => {
+            "rotate with `wp.quat_rotate(q, v)`".into()
+        }
+        BinOp::Mul if matches!((a, b), (Some(Type::Transform(_)), Some(Type::Vec { .. }))) => {
+            "use `wp.transform_point(t, v)` or `wp.transform_vector(t, v)`".into()
+        }
         BinOp::Mul if !scalars => {
             "sizes must fit: a matrix with as many columns as the other has rows, or a scalar".into()
         }

@@ -186,7 +186,11 @@ impl FunctionCx<'_, '_> {
                 Diagnostic::new(
                     codes::ARGUMENTS,
                     span,
-                    format!("the format has {wanted} conversions but {given} values are given"),
+                    format!(
+                        "the format has {}, but it is given {}",
+                        counted(wanted, "conversion"),
+                        counted(given, "value")
+                    ),
                 )
                 .help("give one value for each `%`; a percent sign is `%%`"),
             ));
@@ -196,6 +200,7 @@ impl FunctionCx<'_, '_> {
     }
 
     fn bad_conversion(&mut self, spec: &str, span: Span) -> super::val::Reported {
+        let spec = spec.escape_debug();
         self.report(
             Diagnostic::new(
                 codes::ARGUMENTS,
@@ -216,4 +221,9 @@ fn conversion_of(scalar: Scalar) -> &'static str {
         s if s.is_float() => "%g",
         _ => "%d",
     }
+}
+
+/// `1 value`, `2 values`.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -134,27 +134,54 @@ impl FunctionCx<'_, '_> {
         let part_ty = axes.part_type(ty);
         if part_ty.as_scalar().is_some() {
             let spot = self.spots(ty, &axes)[0];
-            let (reference, first) = match &base {
-                Place::Memory(reference) => (Some(*reference), 0),
-                // A component of a part of a transform in memory.
-                Place::Part(around, Part::Run(first), _) => match **around {
-                    Place::Memory(reference) => (Some(reference), *first),
-                    _ => (None, 0),
-                },
-                _ => (None, 0),
-            };
-            if let Some(reference) = reference {
+            if let Some((reference, spot)) = self.spot_in_memory(&base, spot) {
                 let index = match spot {
-                    Spot::Constant(i) => self.builder().i32((first + i) as i32),
-                    Spot::Dynamic(i) => {
-                        let first = self.builder().i32(first as i32);
-                        self.builder().binary(inkle_ir::BinaryOp::Add, i, first)
-                    }
+                    Spot::Constant(i) => self.builder().i32(i as i32),
+                    Spot::Dynamic(i) => i,
                 };
                 return Place::Memory(self.builder().comp(reference, index));
             }
         }
         Place::Part(Box::new(base), Part::Components(axes), part_ty)
+    }
+
+    /// Where a component of `base` lies in memory: the address of a composite and the flat index in it.
+    fn spot_in_memory(&mut self, base: &Place, spot: Spot) -> Option<(Value, Spot)> {
+        let (around, first) = match base {
+            Place::Memory(reference) => return Some((*reference, spot)),
+            Place::Part(around, Part::Run(first), _) => (around, Spot::Constant(*first)),
+            Place::Part(around, Part::Components(axes), _) => {
+                let whole = self.type_at(around)?;
+                let spots = self.spots(whole, axes);
+                if let Spot::Constant(i) = spot {
+                    return self.spot_in_memory(around, *spots.get(i as usize)?);
+                }
+                // A run-time index counts from the first component when they are neighbours.
+                let known: Option<Vec<u32>> = spots
+                    .iter()
+                    .map(|spot| match spot {
+                        Spot::Constant(i) => Some(*i),
+                        Spot::Dynamic(_) => None,
+                    })
+                    .collect();
+                let known = known?;
+                if known.windows(2).any(|pair| pair[1] != pair[0] + 1) {
+                    return None;
+                }
+                (around, Spot::Constant(known[0]))
+            }
+            _ => return None,
+        };
+        let sum = match (first, spot) {
+            (Spot::Constant(first), Spot::Constant(i)) => Spot::Constant(first + i),
+            (Spot::Constant(0), spot) => spot,
+            (Spot::Constant(first), Spot::Dynamic(i)) => {
+                let first = self.builder().i32(first as i32);
+                Spot::Dynamic(self.builder().binary(inkle_ir::BinaryOp::Add, i, first))
+            }
+            (Spot::Dynamic(_), _) => return None,
+        };
+        self.spot_in_memory(around, sum)
     }
 
     fn element_place(&mut self, array: Value, indices: &[Expr], span: Span) -> R<Place> {

@@ -164,7 +164,6 @@ impl FunctionCx<'_, '_> {
                     expr.span,
                     format!("kernel `{name}` returns a value, but kernels cannot return values"),
                 )
-                .label(format!("this is {}", self.text_of(expr.span)))
                 .help("pass an array to write the result to, or make it a function with `@wp.func`"),
             ));
         }
@@ -200,7 +199,7 @@ impl FunctionCx<'_, '_> {
         let mut values = Vec::new();
         match &wanted {
             Some(types) => {
-                let given = items.iter().map(|v| self.describe(v)).collect::<Vec<_>>().join(", ");
+                let given = listed(items.iter().map(|v| self.describe(v)).collect());
                 let matched = items.len() == types.len();
                 if matched {
                     for (item, ty) in items.iter().zip(types) {
@@ -208,7 +207,7 @@ impl FunctionCx<'_, '_> {
                     }
                 }
                 if values.len() != types.len() {
-                    let expected = types.iter().map(|t| t.python_name()).collect::<Vec<_>>().join(", ");
+                    let expected = listed(types.iter().map(|t| t.python_name()).collect());
                     let first = self.returns_span;
                     let by_declaration = self.results.is_none();
                     let mut diagnostic = Diagnostic::new(
@@ -350,5 +349,13 @@ impl FunctionCx<'_, '_> {
         self.span = iter.span;
         let bounds = [bounds[0], bounds[1], bounds[2]];
         self.range_loop(target, Range { bounds, step: step.const_int(), runs }, body, head)
+    }
+}
+
+/// One type, or a tuple of several.
+fn listed(types: Vec<String>) -> String {
+    match types.as_slice() {
+        [one] => one.clone(),
+        many => format!("a tuple ({})", many.join(", ")),
     }
 }

@@ -5,7 +5,7 @@ use inkle_frontend::env::{Binding, ConstValue, ObjectKey};
 use inkle_ir::{ArrayKind, Scalar, Type};
 
 /// What the array types are called where only values and functions belong.
-pub(super) const ARRAY_TYPE: &str = "an array type, which is for annotations";
+pub(super) const ARRAY_TYPE: &str = "an array type";
 
 const INKLE: ObjectKey = ObjectKey(0);
 const INKLE_TYPES: ObjectKey = ObjectKey(1);
@@ -79,7 +79,7 @@ pub(super) fn python_builtin(name: &str) -> Option<Binding> {
 /// Names that stand in annotations only.
 pub(super) fn annotation_only(name: &str) -> Option<Binding> {
     matches!(name, "Any" | "Callable" | "Scalar" | "Float" | "Int" | "Function")
-        .then(|| Binding::Unsupported("a type variable, which is for annotations".into()))
+        .then(|| Binding::Unsupported("a type variable".into()))
 }
 
 /// Kind and number of dimensions of an array type's name.

@@ -74,34 +74,31 @@ kernel @loop_return(%0 n: i32, %1 out: array<i32, 1>) {
   %3 = const 1 : i32
   %4 = const false : bool
   %5, %6 = while carry(%7: i32 = %2, %8: bool = %4) -> (i32, bool) {
-    %9 = if %8 -> (bool) {
-      yield %4
+    %9 = lt %7, %0 : bool
+    %10 = not %8 : bool
+    %11 = and %10, %9 : bool
+    yield %11
+  } do(%12: i32, %13: bool) {
+    %14 = add %12, %3 : i32
+    %15 = elem %1, %12 : ref<i32>
+    %16 = load %15 : i32
+    %17 = const 7 : i32
+    %18 = eq %16, %17 : bool
+    %19 = if %18 -> (bool) {
+      %20 = const true : bool
+      yield %20
     } else {
-      %10 = lt %7, %0 : bool
-      yield %10
-    }
-    yield %9
-  } do(%11: i32, %12: bool) {
-    %13 = add %11, %3 : i32
-    %14 = elem %1, %11 : ref<i32>
-    %15 = load %14 : i32
-    %16 = const 7 : i32
-    %17 = eq %15, %16 : bool
-    %18 = if %17 -> (bool) {
-      %19 = const true : bool
-      yield %19
-    } else {
-      store %14, %11
+      store %15, %12
       yield %4
     }
-    yield %13, %18
+    yield %14, %19
   }
   if %6 {
     yield
   } else {
-    %20 = elem %1, %2 : ref<i32>
-    %21 = const 99 : i32
-    store %20, %21
+    %21 = elem %1, %2 : ref<i32>
+    %22 = const 99 : i32
+    store %21, %22
     yield
   }
   return
@@ -113,35 +110,32 @@ kernel @break_continue(%0 n: i32, %1 out: array<i32, 1>) {
   %3 = const 1 : i32
   %4 = const false : bool
   %5, %6, %7 = while carry(%8: i32 = %2, %9: i32 = %2, %10: bool = %4) -> (i32, i32, bool) {
-    %11 = if %10 -> (bool) {
-      yield %4
+    %11 = lt %9, %0 : bool
+    %12 = not %10 : bool
+    %13 = and %12, %11 : bool
+    yield %13
+  } do(%14: i32, %15: i32, %16: bool) {
+    %17 = add %15, %3 : i32
+    %18 = const 2 : i32
+    %19 = eq %15, %18 : bool
+    %20, %21 = if %19 -> (i32, bool) {
+      yield %14, %4
     } else {
-      %12 = lt %9, %0 : bool
-      yield %12
-    }
-    yield %11
-  } do(%13: i32, %14: i32, %15: bool) {
-    %16 = add %14, %3 : i32
-    %17 = const 2 : i32
-    %18 = eq %14, %17 : bool
-    %19, %20 = if %18 -> (i32, bool) {
-      yield %13, %4
-    } else {
-      %21 = const 5 : i32
-      %22 = eq %14, %21 : bool
-      %23, %24 = if %22 -> (i32, bool) {
-        %25 = const true : bool
-        yield %13, %25
+      %22 = const 5 : i32
+      %23 = eq %15, %22 : bool
+      %24, %25 = if %23 -> (i32, bool) {
+        %26 = const true : bool
+        yield %14, %26
       } else {
-        %26 = add %13, %14 : i32
-        yield %26, %4
+        %27 = add %14, %15 : i32
+        yield %27, %4
       }
-      yield %23, %24
+      yield %24, %25
     }
-    yield %19, %16, %20
+    yield %20, %17, %21
   }
-  %27 = elem %1, %2 : ref<i32>
-  store %27, %5
+  %28 = elem %1, %2 : ref<i32>
+  store %28, %5
   return
 }
 

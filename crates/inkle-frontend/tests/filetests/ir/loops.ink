@@ -99,29 +99,24 @@ kernel @whiles(%0 n: i32, %1 out: array<i32, 1>) {
   store %22, %4
   %23 = const false : bool
   %24, %25, %26 = while carry(%27: i32 = %3, %28: bool = %23, %29: i32 = %2) -> (i32, bool, i32) {
-    %30 = if %28 -> (bool) {
-      yield %23
-    } else {
-      %31 = const true : bool
-      yield %31
-    }
+    %30 = not %28 : bool
     yield %30
-  } do(%32: i32, %33: bool, %34: i32) {
-    %35 = const 2 : i32
-    %36 = gt %32, %35 : bool
-    %37, %38 = if %36 -> (i32, bool) {
-      %39 = const true : bool
-      yield %32, %39
+  } do(%31: i32, %32: bool, %33: i32) {
+    %34 = const 2 : i32
+    %35 = gt %31, %34 : bool
+    %36, %37 = if %35 -> (i32, bool) {
+      %38 = const true : bool
+      yield %31, %38
     } else {
-      %40 = const 1 : i32
-      %41 = add %32, %40 : i32
-      yield %41, %23
+      %39 = const 1 : i32
+      %40 = add %31, %39 : i32
+      yield %40, %23
     }
-    yield %37, %38, %32
+    yield %36, %37, %31
   }
-  %42 = const 1 : i32
-  %43 = elem %1, %42 : ref<i32>
-  store %43, %26
+  %41 = const 1 : i32
+  %42 = elem %1, %41 : ref<i32>
+  store %42, %26
   return
 }
 
@@ -203,30 +198,25 @@ kernel @random(%0 seed: i32, %1 out: array<f32, 1>) {
   }
   %17 = const false : bool
   %18, %19 = while carry(%20: u32 = %6, %21: bool = %17) -> (u32, bool) {
-    %22 = if %21 -> (bool) {
-      yield %17
-    } else {
-      %23 = const true : bool
-      yield %23
-    }
+    %22 = not %21 : bool
     yield %22
-  } do(%24: u32, %25: bool) {
-    %26, %27 = call @randf(%24) : f32, u32
-    %28 = const 0.5 : f32
-    %29 = lt %26, %28 : bool
-    %30 = if %29 -> (bool) {
-      %31 = elem %1, %3 : ref<f32>
-      %32 = const 1.0 : f32
-      store %31, %32
+  } do(%23: u32, %24: bool) {
+    %25, %26 = call @randf(%23) : f32, u32
+    %27 = const 0.5 : f32
+    %28 = lt %25, %27 : bool
+    %29 = if %28 -> (bool) {
+      %30 = elem %1, %3 : ref<f32>
+      %31 = const 1.0 : f32
+      store %30, %31
       yield %17
     } else {
-      %33 = const true : bool
-      yield %33
+      %32 = const true : bool
+      yield %32
     }
-    yield %27, %30
+    yield %26, %29
   }
-  %34, %35 = call @randf(%18) : f32, u32
-  %36 = elem %1, %5 : ref<f32>
-  store %36, %34
+  %33, %34 = call @randf(%18) : f32, u32
+  %35 = elem %1, %5 : ref<f32>
+  store %35, %33
   return
 }

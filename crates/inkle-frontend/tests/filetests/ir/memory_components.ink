@@ -32,38 +32,31 @@ kernel @vectors(%0 v: array<vec<3, f32>, 1>, %1 m: array<mat<3x3, f32>, 1>, %2 q
   %30 = comp %28, %29 : ref<f32>
   %31 = const 4.0 : f32
   store %30, %31
-  %32 = load %28 : mat<3x3, f32>
-  %33 = extract %32, 3 : f32
-  %34 = extract %32, 4 : f32
-  %35 = const 5.0 : f32
-  %36 = load %28 : mat<3x3, f32>
-  %37 = insert %36, %33, 3 : mat<3x3, f32>
-  %38 = insert %37, %34, 4 : mat<3x3, f32>
-  %39 = insert %38, %35, 5 : mat<3x3, f32>
-  store %28, %39
-  %40 = load %28 : mat<3x3, f32>
-  %41 = insert %40, %8, 3 : mat<3x3, f32>
-  %42 = insert %41, %11, 4 : mat<3x3, f32>
-  %43 = insert %42, %20, 5 : mat<3x3, f32>
-  store %28, %43
-  %44 = elem %2, %5 : ref<quat<f32>>
-  %45 = comp %44, %22 : ref<f32>
-  store %45, %8
-  %46 = elem %3, %5 : ref<transform<f32>>
-  %47 = comp %46, %5 : ref<f32>
-  %48 = const 6.0 : f32
-  store %47, %48
-  %49 = const 0.0 : f32
-  %50 = load %46 : transform<f32>
-  %51 = insert %50, %49, 3 : transform<f32>
-  %52 = insert %51, %49, 4 : transform<f32>
-  %53 = insert %52, %49, 5 : transform<f32>
-  %54 = insert %53, %8, 6 : transform<f32>
-  store %46, %54
-  %55 = load %16 : vec<3, f32>
-  %56 = insert %55, %8, 0 : vec<3, f32>
-  %57 = insert %56, %11, 1 : vec<3, f32>
-  store %16, %57
+  %32 = const 5.0 : f32
+  store %30, %32
+  %33 = load %28 : mat<3x3, f32>
+  %34 = insert %33, %8, 3 : mat<3x3, f32>
+  %35 = insert %34, %11, 4 : mat<3x3, f32>
+  %36 = insert %35, %20, 5 : mat<3x3, f32>
+  store %28, %36
+  %37 = elem %2, %5 : ref<quat<f32>>
+  %38 = comp %37, %22 : ref<f32>
+  store %38, %8
+  %39 = elem %3, %5 : ref<transform<f32>>
+  %40 = comp %39, %5 : ref<f32>
+  %41 = const 6.0 : f32
+  store %40, %41
+  %42 = const 0.0 : f32
+  %43 = load %39 : transform<f32>
+  %44 = insert %43, %42, 3 : transform<f32>
+  %45 = insert %44, %42, 4 : transform<f32>
+  %46 = insert %45, %42, 5 : transform<f32>
+  %47 = insert %46, %8, 6 : transform<f32>
+  store %39, %47
+  %48 = load %16 : vec<3, f32>
+  %49 = insert %48, %8, 0 : vec<3, f32>
+  %50 = insert %49, %11, 1 : vec<3, f32>
+  store %16, %50
   return
 }
 
