@@ -171,7 +171,7 @@ impl FunctionCx<'_, '_> {
             }
         }
         self.set_at.entry(var).or_insert(target_span);
-        self.slots[var.0] = Slot::Set(val);
+        self.slots.set(var, Slot::Set(val));
         Ok(())
     }
 

@@ -337,7 +337,7 @@ impl FunctionCx<'_, '_> {
         let result = self.hidden(Val::bool(!when));
         let mut failed = false;
         let run = |cx: &mut Self| match more(cx) {
-            Ok(val) => cx.slots[result.0] = Slot::Set(val),
+            Ok(val) => cx.slots.set(result, Slot::Set(val)),
             Err(Reported) => failed = true,
         };
         if when {
@@ -345,7 +345,7 @@ impl FunctionCx<'_, '_> {
         } else {
             self.branch(condition, |_| {}, run);
         }
-        let slot = std::mem::replace(&mut self.slots[result.0], Slot::Unset);
+        let slot = self.slots[result.0].clone();
         match slot {
             Slot::Set(val) if !failed => Ok(val),
             _ => Err(Reported),
@@ -457,7 +457,7 @@ impl FunctionCx<'_, '_> {
             {
                 Ok(val) => {
                     *out = Some(val.clone());
-                    cx.slots[result.0] = Slot::Set(val);
+                    cx.slots.set(result, Slot::Set(val));
                 }
                 Err(Reported) => failed = true,
             };
@@ -472,7 +472,7 @@ impl FunctionCx<'_, '_> {
         if failed {
             return Err(Reported);
         }
-        match std::mem::replace(&mut self.slots[result.0], Slot::Unset) {
+        match self.slots[result.0].clone() {
             Slot::Set(val) => Ok(val),
             _ => {
                 let (a, b) = (self.describe(&sides[0]), self.describe(&sides[1]));

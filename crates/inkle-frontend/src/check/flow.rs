@@ -7,7 +7,7 @@ use super::codes;
 use super::expr::{RED_ZONE, STACK};
 use super::function::FunctionCx;
 use super::scan;
-use super::val::{R, Slot, Val, VarId};
+use super::val::{R, Slot, States, Val, VarId};
 use crate::env::ConstValue;
 use crate::tree::{Expr, Stmt};
 
@@ -28,7 +28,8 @@ const DEEPEST: usize = MAX_NESTING - 8;
 /// One side of a branch after it was checked.
 struct Side {
     block: Block,
-    slots: Vec<Slot>,
+    /// What the side changed, and to what.
+    changes: States,
     diverged: bool,
 }
 
@@ -83,7 +84,7 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// Checks both sides of an `if` on copies of the slots and merges them.
+    /// Checks both sides of an `if`, each from the state before it, and merges them.
     pub(super) fn branch(
         &mut self,
         condition: Value,
@@ -93,21 +94,17 @@ impl FunctionCx<'_, '_> {
         let span = self.span;
         let parent = self.block;
         self.nest(span);
-        let before = self.slots.clone();
+        let first_new = self.slots.len();
         let was_diverged = self.diverged;
-        let first_new = before.len();
         let run = |cx: &mut Self, body: &mut dyn FnMut(&mut Self)| {
-            let start = cx.function.add_block();
-            cx.block = start;
-            cx.slots.clone_from(&before);
-            // Hidden variables made on the other side start out as they were made.
-            cx.slots.resize(cx.var_names.len(), Slot::Unset);
+            let mark = cx.slots.mark();
+            cx.block = cx.function.add_block();
             cx.diverged = was_diverged;
             // What is too deep was reported; going on would only use up the stack.
             if cx.depth < DEEPEST {
                 stacker::maybe_grow(RED_ZONE, STACK, || body(cx));
             }
-            Side { block: cx.block, slots: std::mem::take(&mut cx.slots), diverged: cx.diverged }
+            Side { block: cx.block, changes: cx.slots.undo(mark), diverged: cx.diverged }
         };
         let (mut then, mut orelse) = (Some(then), Some(orelse));
         let a = run(self, &mut |cx| (then.take().expect("called once"))(cx));
@@ -119,38 +116,32 @@ impl FunctionCx<'_, '_> {
         self.forget_hidden(first_new);
     }
 
-    /// Drops hidden variables made since there were `count` variables; nothing refers to them any more.
-    fn forget_hidden(&mut self, count: usize) {
-        while self.slots.len() > count && self.is_hidden(VarId(self.slots.len() - 1)) {
-            let last = VarId(self.slots.len() - 1);
-            if self.results.as_ref().is_some_and(|results| results.iter().any(|(var, _)| *var == last)) {
-                break;
-            }
-            self.slots.pop();
-            self.var_names.pop();
-        }
+    fn holds_result(&self, var: VarId) -> bool {
+        self.results.as_ref().is_some_and(|results| results.iter().any(|(result, _)| *result == var))
     }
 
-    fn merge(&mut self, condition: Value, mut a: Side, mut b: Side, first_new: usize) {
-        let count = self.var_names.len();
-        a.slots.resize(count, Slot::Unset);
-        b.slots.resize(count, Slot::Unset);
-        let mut slots = Vec::with_capacity(count);
+    /// Drops hidden variables made since there were `count` variables; nothing refers to them any more.
+    fn forget_hidden(&mut self, count: usize) {
+        let mut left = self.slots.len();
+        while left > count && self.is_hidden(VarId(left - 1)) && !self.holds_result(VarId(left - 1)) {
+            left -= 1;
+        }
+        self.slots.truncate(left);
+        self.var_names.truncate(left);
+    }
+
+    fn merge(&mut self, condition: Value, a: Side, b: Side, first_new: usize) {
         let mut types: Vec<Type> = Vec::new();
         let mut yields: (Vec<Value>, Vec<Value>) = Default::default();
-        let mut rebuild: Vec<(usize, Val)> = Vec::new();
-        for index in 0..count {
-            let var = VarId(index);
-            // A hidden variable made inside a side is of no use after it, unless it holds a result.
-            let is_result =
-                self.results.as_ref().is_some_and(|results| results.iter().any(|(r, _)| *r == var));
-            if index >= first_new && self.is_hidden(var) && !is_result {
-                slots.push(Slot::Unset);
-                continue;
-            }
-            let merged = self.merge_slot(var, &a, &b);
-            match merged {
-                Merged::Keep(slot) => slots.push(slot),
+        let mut rebuild: Vec<(VarId, Val)> = Vec::new();
+        let mut vars: Vec<VarId> = a.changes.iter().chain(&b.changes).map(|(var, _)| *var).collect();
+        vars.sort_unstable();
+        vars.dedup();
+        // A hidden variable made inside a side is of no use after it, unless it holds a result.
+        vars.retain(|var| var.0 < first_new || !self.is_hidden(*var) || self.holds_result(*var));
+        for var in vars {
+            match self.merge_slot(var, &a, &b) {
+                Merged::Keep(slot) => self.slots.set(var, slot),
                 Merged::Yield(x, y, shape) => {
                     let before = types.len();
                     self.flat_types(&shape, &mut types);
@@ -159,8 +150,7 @@ impl FunctionCx<'_, '_> {
                     let right = self.flat_values(y.as_ref(), &wanted, b.block);
                     yields.0.extend(left);
                     yields.1.extend(right);
-                    rebuild.push((index, shape));
-                    slots.push(Slot::Unset);
+                    rebuild.push((var, shape));
                 }
             }
         }
@@ -174,15 +164,18 @@ impl FunctionCx<'_, '_> {
         let op = self.builder().op(OpKind::If, [condition], types, [a.block, b.block]);
         let results: Vec<Value> = self.function.op(op).results.to_vec();
         let mut results = results.into_iter();
-        for (index, shape) in rebuild {
-            slots[index] = Slot::Set(rebuild_val(&shape, &mut results));
+        for (var, shape) in rebuild {
+            self.slots.set(var, Slot::Set(rebuild_val(&shape, &mut results)));
         }
-        self.slots = slots;
         self.diverged = a.diverged && b.diverged;
     }
 
     fn merge_slot(&self, var: VarId, a: &Side, b: &Side) -> Merged {
-        let (x, y) = (&a.slots[var.0], &b.slots[var.0]);
+        let state = |side: &'_ Side| match side.changes.binary_search_by_key(&var, |(var, _)| *var) {
+            Ok(at) => side.changes[at].1.clone(),
+            Err(_) => self.slots[var.0].clone(),
+        };
+        let (x, y) = (&state(a), &state(b));
         if x == y {
             return Merged::Keep(x.clone());
         }
@@ -353,7 +346,7 @@ impl FunctionCx<'_, '_> {
     /// Checks statements where the flags are known to be unset.
     fn statements_after_guard(&mut self, rest: &[Stmt]) {
         for flag in self.exit_flags() {
-            self.slots[flag.0] = Slot::Set(Val::bool(false));
+            self.slots.set(flag, Slot::Set(Val::bool(false)));
         }
         self.statements(rest);
     }

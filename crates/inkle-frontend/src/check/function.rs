@@ -9,7 +9,7 @@ use inkle_ir::{
 };
 
 use super::loops::Loop;
-use super::val::{R, Reported, Slot, Val, VarId};
+use super::val::{R, Reported, Slot, Slots, Val, VarId};
 use super::{Checker, codes, scan};
 use crate::env::{ConstValue, FunctionKey};
 use crate::pattern::{Bindings, Pattern};
@@ -88,11 +88,13 @@ pub(super) struct FunctionCx<'c, 'e> {
     pub name: String,
     pub names: HashMap<String, VarId>,
     pub var_names: Vec<Option<String>>,
-    pub slots: Vec<Slot>,
+    pub slots: Slots,
     /// Where each variable was set first.
     pub set_at: HashMap<VarId, Span>,
     /// How deep the current block is nested.
     pub depth: usize,
+    /// Whether a mistake kept a statement from being checked; it may have been reported in another function.
+    pub failed: bool,
     /// Whether the current point cannot be reached.
     pub diverged: bool,
     pub loops: Vec<Loop>,
@@ -130,9 +132,10 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             name: instance.name,
             names: HashMap::new(),
             var_names: Vec::new(),
-            slots: Vec::new(),
+            slots: Slots::default(),
             set_at: HashMap::new(),
             depth: 0,
+            failed: false,
             diverged: false,
             loops: Vec::new(),
             returned: VarId(0),
@@ -162,7 +165,7 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             }
             let var = cx.variable(&param.name);
             let val = arg.val(&mut values);
-            cx.slots[var.0] = Slot::Set(val);
+            cx.slots.set(var, Slot::Set(val));
             cx.set_at.insert(var, param.span);
             if cx.is_reference(param) {
                 cx.references.push(var);
@@ -171,7 +174,7 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
         cx.declare_locals(&def.body);
         cx.statements(&def.body);
         // With a mistake in the body, what is missing at its end says nothing.
-        if cx.checker.diagnostics.0.len() > errors_before {
+        if cx.failed || cx.checker.diagnostics.0.len() > errors_before {
             return Err(Reported);
         }
         let types: Vec<Type> = cx.finish(&def)?;
@@ -265,19 +268,16 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
         if let Some(var) = self.names.get(name) {
             return *var;
         }
-        let var = VarId(self.slots.len());
+        let var = self.slots.push(Slot::Unset);
         self.names.insert(name.to_owned(), var);
         self.var_names.push(Some(name.to_owned()));
-        self.slots.push(Slot::Unset);
         var
     }
 
     /// A new variable that the program cannot name.
     pub(super) fn hidden(&mut self, initial: Val) -> VarId {
-        let var = VarId(self.slots.len());
         self.var_names.push(None);
-        self.slots.push(Slot::Set(initial));
-        var
+        self.slots.push(Slot::Set(initial))
     }
 
     pub(super) fn is_hidden(&self, var: VarId) -> bool {

@@ -9,7 +9,7 @@ use super::codes;
 use super::flow::{Exit, rebuild_val};
 use super::function::FunctionCx;
 use super::scan;
-use super::val::{R, Reported, Slot, Val, VarId};
+use super::val::{Mark, R, Reported, Slot, States, Val, VarId};
 use crate::env::ConstValue;
 use crate::tree::{Expr, ExprKind, Stmt, StmtKind, UnOp};
 
@@ -19,9 +19,11 @@ pub(super) struct Loop {
     pub broke: Option<VarId>,
     /// Set when the rest of a turn is skipped.
     pub continued: VarId,
-    /// Variables without a value where some `break` is.
+    /// Variables that the body assigns and that had no value before it.
+    fresh: Vec<VarId>,
+    /// Those of them without a value where some `break` is.
     unset_at_break: HashSet<VarId>,
-    /// Variables without a value where some `continue` is.
+    /// Those of them without a value where some `continue` is.
     unset_at_continue: HashSet<VarId>,
 }
 
@@ -54,23 +56,28 @@ impl FunctionCx<'_, '_> {
     pub(super) fn leave_turn(&mut self, is_break: bool) -> bool {
         let (broke, continued) = self.loop_flags();
         let Some(flag) = (if is_break { broke } else { continued }) else { return false };
-        let unset: Vec<VarId> = (0..self.slots.len())
-            .map(VarId)
-            .filter(|var| !matches!(self.slots[var.0], Slot::Set(_)))
-            .collect();
         if let Some(last) = self.loops.last_mut() {
+            let slots = &self.slots;
+            let unset = last.fresh.iter().copied().filter(|var| !matches!(slots[var.0], Slot::Set(_)));
             let seen = if is_break { &mut last.unset_at_break } else { &mut last.unset_at_continue };
             seen.extend(unset);
         }
-        self.slots[flag.0] = Slot::Set(Val::bool(true));
+        self.slots.set(flag, Slot::Set(Val::bool(true)));
         self.diverged = true;
         true
     }
 
-    fn enter_loop(&mut self, broke: Option<VarId>, continued: VarId) {
+    fn enter_loop(&mut self, broke: Option<VarId>, continued: VarId, body: &[Stmt]) {
         self.nest(self.span);
         let (unset_at_break, unset_at_continue) = Default::default();
-        self.loops.push(Loop { broke, continued, unset_at_break, unset_at_continue });
+        let mut fresh = Vec::new();
+        if scan::has_loop_exit(body) {
+            fresh.extend(
+                scan::assigned_names(body).into_iter().filter_map(|name| self.names.get(name).copied()),
+            );
+            fresh.retain(|var| !matches!(self.slots[var.0], Slot::Set(_)));
+        }
+        self.loops.push(Loop { broke, continued, fresh, unset_at_break, unset_at_continue });
     }
 
     fn leave_loop(&mut self) -> Loop {
@@ -80,11 +87,11 @@ impl FunctionCx<'_, '_> {
 
     /// Marks variables that have a value here but not on every path that led here.
     fn mark_unset(&mut self, vars: &HashSet<VarId>, at: Span) {
+        let mut vars: Vec<VarId> = vars.iter().copied().collect();
+        vars.sort_unstable();
         for var in vars {
-            if let Some(slot @ Slot::Set(_)) = self.slots.get_mut(var.0)
-                && self.var_names[var.0].is_some()
-            {
-                *slot = Slot::MaybeUnset(at);
+            if matches!(self.slots[var.0], Slot::Set(_)) {
+                self.slots.set(var, Slot::MaybeUnset(at));
             }
         }
     }
@@ -114,7 +121,7 @@ impl FunctionCx<'_, '_> {
                         left,
                         |cx| cx.diverged = true,
                         |cx| {
-                            cx.slots[cx.returned.0] = Slot::Set(Val::bool(false));
+                            cx.slots.set(cx.returned, Slot::Set(Val::bool(false)));
                             outcome = cx.unrolled(target, rest, body, head);
                         },
                     );
@@ -131,7 +138,7 @@ impl FunctionCx<'_, '_> {
         let broke = self.hidden(Val::bool(false));
         let continued = self.hidden(Val::bool(false));
         self.assign(target, item.clone(), target.span)?;
-        self.enter_loop(Some(broke), continued);
+        self.enter_loop(Some(broke), continued, body);
         self.statements(body);
         let turn = self.leave_loop();
         self.span = head;
@@ -164,7 +171,7 @@ impl FunctionCx<'_, '_> {
             any,
             |cx| cx.mark_unset(&turn.unset_at_break, head),
             |cx| {
-                cx.slots[cx.returned.0] = Slot::Set(Val::bool(false));
+                cx.slots.set(cx.returned, Slot::Set(Val::bool(false)));
                 outcome = cx.unrolled_with_exits(target, rest, body, head);
             },
         );
@@ -226,7 +233,7 @@ impl FunctionCx<'_, '_> {
         self.block = block;
         for (var, shape) in carried {
             let params = self.block_params(block, shape);
-            self.slots[var.0] = Slot::Set(rebuild_val(shape, &mut params.into_iter()));
+            self.slots.set(*var, Slot::Set(rebuild_val(shape, &mut params.into_iter())));
         }
     }
 
@@ -266,19 +273,18 @@ impl FunctionCx<'_, '_> {
     /// values are given to `yields`, and `blocks` get parameters for them, which nothing reads.
     fn keep(
         &mut self,
-        before: &[Slot],
+        mark: Mark,
         blocks: &[Block],
         yields: &mut Vec<Value>,
         certain: impl Fn(VarId) -> bool,
         target: Option<(VarId, Value)>,
     ) -> Vec<Kept> {
         let mut kept = Vec::new();
-        for (index, slot) in before.iter().enumerate() {
-            let var = VarId(index);
-            if self.is_hidden(var) || !matches!(slot, Slot::Unset | Slot::MaybeUnset(_)) {
+        for (var, before) in self.slots.before(mark) {
+            if self.is_hidden(var) || !matches!(before, Slot::Unset | Slot::MaybeUnset(_)) {
                 continue;
             }
-            let Slot::Set(val) = self.slots[index].clone() else { continue };
+            let Slot::Set(val) = self.slots[var.0].clone() else { continue };
             let is_target = target.is_some_and(|(t, _)| t == var);
             if !is_target && !certain(var) {
                 continue;
@@ -314,23 +320,20 @@ impl FunctionCx<'_, '_> {
     /// After a loop: carried and kept variables hold its results, others first set inside may be unset.
     fn leave(
         &mut self,
-        before: &[Slot],
+        inside: States,
         carried: &[(VarId, Val)],
         kept: &[Kept],
         results: Vec<Value>,
         head: Span,
     ) {
-        let inside = std::mem::take(&mut self.slots);
-        self.slots = before.to_vec();
-        self.slots.resize(self.var_names.len(), Slot::Unset);
-        for (index, slot) in inside.into_iter().enumerate() {
-            if self.var_names[index].is_none() {
+        for (var, state) in inside {
+            if self.is_hidden(var) {
                 continue;
             }
-            match (&self.slots[index], slot) {
-                (_, Slot::Poisoned) => self.slots[index] = Slot::Poisoned,
+            match (&self.slots[var.0], state) {
+                (_, Slot::Poisoned) => self.slots.set(var, Slot::Poisoned),
                 (Slot::Unset, Slot::Set(_) | Slot::MaybeUnset(_) | Slot::Conflict(..)) => {
-                    self.slots[index] = Slot::MaybeUnset(head)
+                    self.slots.set(var, Slot::MaybeUnset(head));
                 }
                 _ => {}
             }
@@ -339,13 +342,13 @@ impl FunctionCx<'_, '_> {
         for (var, shape) in carried {
             let val = rebuild_val(shape, &mut results);
             if self.slots[var.0] != Slot::Poisoned {
-                self.slots[var.0] = Slot::Set(val);
+                self.slots.set(*var, Slot::Set(val));
             }
         }
         for Kept { var, val, .. } in kept {
             let is_static = matches!(val, Val::Const(_)) || self.shape_types(val).is_none();
             let val = if is_static { val.clone() } else { rebuild_val(val, &mut results) };
-            self.slots[var.0] = Slot::Set(val);
+            self.slots.set(*var, Slot::Set(val));
         }
     }
 
@@ -354,9 +357,9 @@ impl FunctionCx<'_, '_> {
         let vars = types
             .iter()
             .map(|ty| {
-                let var = self.hidden(Val::bool(false));
-                self.slots[var.0] = Slot::Unset;
-                (var, *ty)
+                // Unset from the start: undoing a branch must not bring back anything else.
+                self.var_names.push(None);
+                (self.slots.push(Slot::Unset), *ty)
             })
             .collect();
         self.results = Some(vars);
@@ -368,7 +371,7 @@ impl FunctionCx<'_, '_> {
         for (var, ty) in self.results.clone().unwrap_or_default() {
             if self.slots[var.0] == Slot::Unset {
                 let zero = self.builder().zero(ty);
-                self.slots[var.0] = Slot::Set(Val::Ir(zero));
+                self.slots.set(var, Slot::Set(Val::Ir(zero)));
             }
         }
     }
@@ -385,7 +388,6 @@ impl FunctionCx<'_, '_> {
             return self.range_loop_with_exits(target, range, body, head);
         }
         let [lo, ..] = range.bounds;
-        let before = self.slots.clone();
         let continued = self.hidden(Val::bool(false));
         let vars = self.carried(body, Some(target), &[]);
         let (carried, mut init) = self.init_carried(&vars);
@@ -395,8 +397,9 @@ impl FunctionCx<'_, '_> {
         if range.step.is_some_and(|step| step > 0) && self.not_negative(lo) {
             self.rising.insert(index);
         }
+        let mark = self.slots.mark();
         self.enter(start, &carried);
-        self.enter_loop(None, continued);
+        self.enter_loop(None, continued, body);
         let assigned = self.assign(target, Val::Ir(index), target.span);
         if assigned.is_ok() {
             self.statements(body);
@@ -407,14 +410,15 @@ impl FunctionCx<'_, '_> {
         let mut values = self.turn_values(&carried, head);
         let certain = |var: VarId| range.runs && !turn.unset_at_continue.contains(&var);
         let target_var = self.target_var(target, lo);
-        let kept = self.keep(&before, &[start], &mut values, certain, target_var);
+        let kept = self.keep(mark, &[start], &mut values, certain, target_var);
         self.builder().effect(OpKind::Yield, values);
+        let inside = self.slots.undo(mark);
         self.block = parent;
         self.init_kept(&kept, &mut init);
         let types: Vec<Type> = init.iter().map(|v| self.function.ty(*v)).collect();
         let op = self.builder().op(OpKind::For, range.bounds.into_iter().chain(init), types, [start]);
         let results = self.function.op(op).results.to_vec();
-        self.leave(&before, &carried, &kept, results, head);
+        self.leave(inside, &carried, &kept, results, head);
         assigned
     }
 
@@ -453,7 +457,7 @@ impl FunctionCx<'_, '_> {
                     cx.rising.insert(at);
                 }
                 let next = cx.builder().binary(BinaryOp::Add, at, step_value);
-                cx.slots[index.0] = Slot::Set(Val::Ir(next));
+                cx.slots.set(index, Slot::Set(Val::Ir(next)));
                 cx.assign(target, Val::Ir(at), target.span)
             },
         )
@@ -530,7 +534,6 @@ impl FunctionCx<'_, '_> {
         if returns {
             self.fill_results();
         }
-        let before = self.slots.clone();
         let broke = scan::has_break(body).then(|| self.hidden(Val::bool(false)));
         let continued = self.hidden(Val::bool(false));
         let flags: Vec<VarId> = spec.index.into_iter().chain(broke).collect();
@@ -540,13 +543,13 @@ impl FunctionCx<'_, '_> {
         let parent = self.block;
 
         let test_block = self.function.add_block();
+        let mark = self.slots.mark();
         self.enter(test_block, &carried);
         let go_on = match self.loop_condition(&exits, condition, spec.harmless, head) {
             Ok(value) => value,
             Err(Reported) => {
                 self.block = parent;
-                self.slots = before;
-                self.slots.resize(self.var_names.len(), Slot::Unset);
+                self.slots.undo(mark);
                 self.poison(body);
                 return Err(Reported);
             }
@@ -554,15 +557,13 @@ impl FunctionCx<'_, '_> {
         self.builder().effect(OpKind::Yield, [go_on]);
 
         let turn_block = self.function.add_block();
-        self.slots.clone_from(&before);
-        self.slots.resize(self.var_names.len(), Slot::Unset);
-        self.slots[continued.0] = Slot::Set(Val::bool(false));
+        self.slots.undo(mark);
         self.enter(turn_block, &carried);
         // Inside a turn the loop has not been left yet.
         for flag in exits {
-            self.slots[flag.0] = Slot::Set(Val::bool(false));
+            self.slots.set(flag, Slot::Set(Val::bool(false)));
         }
-        self.enter_loop(broke, continued);
+        self.enter_loop(broke, continued, body);
         let started = start_turn(self);
         if started.is_ok() {
             self.statements(body);
@@ -576,15 +577,16 @@ impl FunctionCx<'_, '_> {
             spec.runs && !skipped && !turn.unset_at_break.contains(&var)
         };
         let target = spec.target.zip(spec.start).and_then(|(target, start)| self.target_var(target, start));
-        let kept = self.keep(&before, &[test_block, turn_block], &mut values, certain, target);
+        let kept = self.keep(mark, &[test_block, turn_block], &mut values, certain, target);
         self.builder().effect(OpKind::Yield, values);
 
+        let inside = self.slots.undo(mark);
         self.block = parent;
         self.init_kept(&kept, &mut init);
         let types: Vec<Type> = init.iter().map(|v| self.function.ty(*v)).collect();
         let op = self.builder().op(OpKind::While, init, types, [test_block, turn_block]);
         let results = self.function.op(op).results.to_vec();
-        self.leave(&before, &carried, &kept, results, head);
+        self.leave(inside, &carried, &kept, results, head);
         if !results_before && self.results.is_some() {
             let (name, span) = (self.name.clone(), self.returns_span);
             return Err(self.report(
@@ -627,7 +629,7 @@ impl FunctionCx<'_, '_> {
             any,
             |_| {},
             |cx| match (condition.take().expect("called once"))(cx) {
-                Ok(value) => cx.slots[holds.0] = Slot::Set(Val::Ir(value)),
+                Ok(value) => cx.slots.set(holds, Slot::Set(Val::Ir(value))),
                 Err(Reported) => failed = true,
             },
         );
@@ -641,7 +643,7 @@ impl FunctionCx<'_, '_> {
     pub(super) fn poison(&mut self, stmts: &[Stmt]) {
         for name in scan::assigned_names(stmts) {
             let var = self.variable(name);
-            self.slots[var.0] = Slot::Poisoned;
+            self.slots.set(var, Slot::Poisoned);
         }
     }
 
@@ -657,15 +659,16 @@ impl FunctionCx<'_, '_> {
             return self.make_results(&types, span);
         }
         let function = self.function.clone();
-        let (slots, block, diverged, span) = (self.slots.clone(), self.block, self.diverged, self.span);
+        let (mark, count) = (self.slots.mark(), self.slots.len());
+        let (block, diverged, span) = (self.block, self.diverged, self.span);
         let rising = self.rising.clone();
-        let errors = self.checker.diagnostics.0.len();
+        let (errors, failed) = (self.checker.diagnostics.0.len(), self.failed);
         let start = self.function.add_block();
         let vars = self.carried(body, None, &[]);
         let (carried, _) = self.init_carried(&vars);
         self.enter(start, &carried);
         let (broke, continued) = (self.hidden(Val::bool(false)), self.hidden(Val::bool(false)));
-        self.enter_loop(Some(broke), continued);
+        self.enter_loop(Some(broke), continued, body);
         bind(self);
         self.statements(body);
         self.leave_loop();
@@ -674,10 +677,12 @@ impl FunctionCx<'_, '_> {
             // What failed is checked again, so that its mistakes are reported then.
             self.checker.instances.retain(|_, instance| instance.is_ok());
         }
+        self.failed = failed;
         let learnt = self.results.take();
         self.function = function;
-        self.var_names.truncate(slots.len());
-        self.slots = slots;
+        self.slots.undo(mark);
+        self.slots.truncate(count);
+        self.var_names.truncate(count);
         self.rising = rising;
         (self.block, self.diverged, self.span) = (block, diverged, span);
         if let Some(results) = learnt {

@@ -1,7 +1,8 @@
 //! The checker: turns a kernel's tree and what it reaches into verified kernel IR.
 //!
 //! One function is checked at a time, statement by statement, straight into SSA: the current value of each
-//! variable is kept in a slot, branches are checked on copies of the slots and merged by yielding what differs.
+//! variable is kept in a slot, each side of a branch is checked from the state before it, and the sides are merged by yielding what
+//! differs.
 //! `return`, `break` and `continue` set hidden flag variables; what follows a statement that may leave early is put
 //! into the other branch or guarded by the flags. Functions are instantiated per argument types.
 //!

@@ -271,7 +271,7 @@ impl FunctionCx<'_, '_> {
                 Ok(())
             }
             Place::Local(var) => {
-                self.slots[var.0] = Slot::Set(val.clone());
+                self.slots.set(*var, Slot::Set(val.clone()));
                 Ok(())
             }
             Place::Part(base, part, _) => {

@@ -26,6 +26,7 @@ impl FunctionCx<'_, '_> {
             let consumed = match self.statement(stmt, rest) {
                 Ok(consumed) => consumed,
                 Err(Reported) => {
+                    self.failed = true;
                     self.poison(std::slice::from_ref(stmt));
                     false
                 }
@@ -185,7 +186,7 @@ impl FunctionCx<'_, '_> {
                     .also(first, "a value is returned here"),
             ));
         }
-        self.slots[self.returned.0] = Slot::Set(Val::bool(true));
+        self.slots.set(self.returned, Slot::Set(Val::bool(true)));
         self.diverged = true;
         Ok(())
     }
@@ -234,16 +235,18 @@ impl FunctionCx<'_, '_> {
             self.make_results(&types, span);
         }
         for ((var, _), value) in self.results.clone().unwrap_or_default().into_iter().zip(values) {
-            self.slots[var.0] = Slot::Set(Val::Ir(value));
+            self.slots.set(var, Slot::Set(Val::Ir(value)));
         }
         Ok(())
     }
 
-    /// The source text of a span, for messages.
+    /// The source text of a span, for messages; `...` when there is too much of it.
     pub(super) fn text_of(&self, span: Span) -> String {
-        inkle_diag::SourceFile::get(span.file)
+        const SHOWN: usize = 60;
+        let text = inkle_diag::SourceFile::get(span.file)
             .and_then(|file| file.text().get(span.start as usize..span.end as usize).map(str::to_owned))
-            .unwrap_or_default()
+            .unwrap_or_default();
+        if text.len() > SHOWN || text.contains('\n') { "...".into() } else { text }
     }
 
     fn for_statement(&mut self, target: &Expr, iter: &Expr, body: &[Stmt]) -> R<()> {

@@ -131,3 +131,86 @@ pub(super) struct VarId(pub usize);
 pub(super) struct Reported;
 
 pub(super) type R<T> = Result<T, Reported>;
+
+/// The states of all variables, with a log of their changes: a branch is checked, looked at and undone in time
+/// that depends on what it changes and not on how many variables there are.
+#[derive(Default)]
+pub(super) struct Slots {
+    values: Vec<Slot>,
+    /// Each change with the state before it, oldest first.
+    log: Vec<(VarId, Slot)>,
+    /// When a variable was last met in a walk over the log.
+    met: Vec<u32>,
+    walk: u32,
+}
+
+/// A point in the log of [`Slots`].
+#[derive(Clone, Copy)]
+pub(super) struct Mark(usize);
+
+/// Variables with a state, in order.
+pub(super) type States = Vec<(VarId, Slot)>;
+
+impl Slots {
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Adds a variable; this is not a change that can be undone.
+    pub(super) fn push(&mut self, slot: Slot) -> VarId {
+        self.values.push(slot);
+        self.met.push(0);
+        VarId(self.values.len() - 1)
+    }
+
+    /// Forgets the variables from the `count`-th on; no change of theirs may be in the log.
+    pub(super) fn truncate(&mut self, count: usize) {
+        self.values.truncate(count);
+        self.met.truncate(count);
+    }
+
+    pub(super) fn set(&mut self, var: VarId, slot: Slot) {
+        let old = std::mem::replace(&mut self.values[var.0], slot);
+        self.log.push((var, old));
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        Mark(self.log.len())
+    }
+
+    /// The variables changed since `mark`, with their states then.
+    pub(super) fn before(&mut self, mark: Mark) -> States {
+        self.walk += 1;
+        let mut states = States::new();
+        for (var, old) in &self.log[mark.0..] {
+            if std::mem::replace(&mut self.met[var.0], self.walk) != self.walk {
+                states.push((*var, old.clone()));
+            }
+        }
+        states.sort_by_key(|(var, _)| *var);
+        states
+    }
+
+    /// Takes back all changes since `mark`; gives the changed variables with the states they had until now.
+    pub(super) fn undo(&mut self, mark: Mark) -> States {
+        self.walk += 1;
+        let mut states = States::new();
+        while self.log.len() > mark.0 {
+            let (var, old) = self.log.pop().expect("longer than the mark");
+            let now = std::mem::replace(&mut self.values[var.0], old);
+            if std::mem::replace(&mut self.met[var.0], self.walk) != self.walk {
+                states.push((var, now));
+            }
+        }
+        states.sort_by_key(|(var, _)| *var);
+        states
+    }
+}
+
+impl std::ops::Index<usize> for Slots {
+    type Output = Slot;
+
+    fn index(&self, index: usize) -> &Slot {
+        &self.values[index]
+    }
+}
