@@ -373,7 +373,7 @@ pub fn full<'py>(
 fn natural_dtype<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
     let ty = if let Ok(instance) = value.cast::<StructInstance>() {
-        return Ok(instance.getattr("_cls")?);
+        return instance.getattr("_cls");
     } else if let Ok(value) = value.cast::<Value>() {
         value.get().ty()
     } else if let Ok(value) = value.cast::<ScalarValue>() {

@@ -123,7 +123,9 @@ pub fn dtype_of(object: &Bound<'_, PyAny>) -> PyResult<Type> {
     }
     match pattern_of(object)? {
         Some(Pattern::Exact(ty)) => Ok(ty),
-        Some(pattern) => Err(argument_error(py, format!("a definite type is needed here, not {pattern}"))),
+        Some(pattern) => {
+            Err(argument_error(py, format!("a definite type is needed here, not {}", shown(&pattern))))
+        }
         None => {
             let text = object.str().map_or_else(|_| class_name(object), |s| s.to_string());
             Err(argument_error(py, format!("{text} is not a type that arrays and kernels can hold")))
@@ -140,7 +142,7 @@ fn typing<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
 fn type_var(object: &Bound<'_, PyAny>) -> PyResult<Pattern> {
     let name: String = object.getattr("__name__")?.extract()?;
     let constraints = object.getattr("__constraints__")?.cast_into::<PyTuple>()?;
-    let scalars = constraints.iter().map(|c| Ok(pattern_of(&c)?)).collect::<PyResult<Vec<_>>>()?;
+    let scalars = constraints.iter().map(|c| pattern_of(&c)).collect::<PyResult<Vec<_>>>()?;
     let scalars: Vec<_> = scalars
         .iter()
         .filter_map(|p| match p {
@@ -190,31 +192,37 @@ pub fn scalar_from_python_name(name: &str) -> Option<Scalar> {
     Scalar::ALL.into_iter().find(|s| s.python_name() == name)
 }
 
-/// Gives the scalar variables of a pattern names of their own, so that two parameters annotated alike need not
-/// have the same type.
+/// Gives the variables of a pattern names of their own, so that two parameters annotated alike need not have the
+/// same type.
 fn independent(pattern: &Pattern) -> Pattern {
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    fn scalar(p: &ScalarPattern) -> ScalarPattern {
-        match p {
-            ScalarPattern::Var(_, constraint) => {
-                ScalarPattern::Var(format!("S{}", NEXT.fetch_add(1, Ordering::Relaxed)), *constraint)
-            }
-            exact => exact.clone(),
-        }
-    }
-    fn size(p: &SizePattern) -> SizePattern {
-        match p {
-            SizePattern::Var(_) => SizePattern::Var(format!("N{}", NEXT.fetch_add(1, Ordering::Relaxed))),
-            exact => exact.clone(),
-        }
-    }
+    renamed(pattern, &|letter| format!("{letter}{}", NEXT.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// A pattern as users are shown it, without the numbers that [`pattern_of`] tells variables apart by.
+pub fn shown(pattern: &Pattern) -> String {
+    renamed(pattern, &str::to_owned).to_string()
+}
+
+/// The pattern with its scalar and size variables named by `rename`, which is given `S` or `N`.
+fn renamed(pattern: &Pattern, rename: &dyn Fn(&str) -> String) -> Pattern {
+    let scalar = |p: &ScalarPattern| match p {
+        ScalarPattern::Var(_, constraint) => ScalarPattern::Var(rename("S"), *constraint),
+        exact => exact.clone(),
+    };
+    let size = |p: &SizePattern| match p {
+        SizePattern::Var(_) => SizePattern::Var(rename("N")),
+        exact => exact.clone(),
+    };
     match pattern {
         Pattern::Scalar(s) => Pattern::Scalar(scalar(s)),
         Pattern::Vec(n, s) => Pattern::Vec(size(n), scalar(s)),
         Pattern::Mat(r, c, s) => Pattern::Mat(size(r), size(c), scalar(s)),
         Pattern::Quat(s) => Pattern::Quat(scalar(s)),
         Pattern::Transform(s) => Pattern::Transform(scalar(s)),
-        Pattern::Array(elem, ndim, kind) => Pattern::Array(Box::new(independent(elem)), size(ndim), *kind),
+        Pattern::Array(elem, ndim, kind) => {
+            Pattern::Array(Box::new(renamed(elem, rename)), size(ndim), *kind)
+        }
         other => other.clone(),
     }
 }
@@ -541,7 +549,7 @@ pub fn types_equal(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<bool>
 #[pyfunction]
 pub fn type_repr(object: &Bound<'_, PyAny>) -> PyResult<String> {
     match pattern_of(object)? {
-        Some(pattern) => Ok(pattern.to_string()),
+        Some(pattern) => Ok(shown(&pattern)),
         None => Ok(object.repr()?.to_string()),
     }
 }

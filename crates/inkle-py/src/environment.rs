@@ -116,12 +116,13 @@ pub fn constant_of(value: &Bound<'_, PyAny>) -> PyResult<Option<ConstValue>> {
         return Ok(items.map(ConstValue::Tuple));
     }
     // A numpy number is a constant of its own type.
-    if value.hasattr(intern!(py, "dtype"))? && value.hasattr(intern!(py, "item"))? && number::is_number(value)
+    if value.hasattr(intern!(py, "dtype"))?
+        && value.hasattr(intern!(py, "item"))?
+        && number::is_number(value)
+        && let Some(Pattern::Exact(Type::Scalar(scalar))) = pattern_of(value.get_type().as_any())?
     {
-        if let Some(Pattern::Exact(Type::Scalar(scalar))) = pattern_of(value.get_type().as_any())? {
-            let number = number::from_python(&value.call_method0("item")?, scalar)?;
-            return Ok(Some(ConstValue::Typed(number, scalar)));
-        }
+        let number = number::from_python(&value.call_method0("item")?, scalar)?;
+        return Ok(Some(ConstValue::Typed(number, scalar)));
     }
     Ok(None)
 }
@@ -184,9 +185,14 @@ fn meaning_of(value: &Bound<'_, PyAny>) -> PyResult<Meaning> {
         (value.getattr_opt(intern!(py, "__module__"))?, value.getattr_opt(intern!(py, "__name__"))?)
         && let (Ok(module), Ok(name)) = (module.extract::<String>(), name.extract::<String>())
         && (module == "builtins" || module == "inkle" || module.starts_with("inkle."))
-        && is_builtin(&name)
     {
-        return known(Binding::Builtin(name));
+        if is_builtin(&name) {
+            return known(Binding::Builtin(name));
+        }
+        if value.is_callable() && !is_class {
+            let owner = if module == "builtins" { "Python" } else { "inkle" };
+            return known(Binding::Unsupported(format!("a function of {owner} for code outside kernels")));
+        }
     }
     if value.is_instance_of::<PyList>() {
         return unsupported("a list; a tuple would be a constant");
@@ -221,7 +227,7 @@ fn source_of(
     let fail = |error: PyErr| {
         Diagnostics::from(Diagnostic::new(codes::NOT_A_VALUE, def.name_span, error.value(py).to_string()))
     };
-    let annotations = scope::annotations(function).map_err(fail)?;
+    let annotations = definition.annotations(py).map_err(fail)?;
     let defaults = default_bindings(environment, function).map_err(fail)?;
     let mut diagnostics = Diagnostics::default();
     let mut params = Vec::new();
@@ -275,7 +281,15 @@ fn default_bindings(environment: &PythonEnvironment, function: &Bound<'_, PyAny>
 
 impl Environment for PythonEnvironment {
     fn function(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
-        Python::attach(|py| overloads_of(key).iter().map(|d| source_of(py, self, d)).collect())
+        let sources: Result<Vec<_>, _> =
+            Python::attach(|py| overloads_of(key).iter().map(|d| source_of(py, self, d)).collect());
+        let mut sources: Vec<Arc<FunctionSource>> = sources?;
+        // Overloads for definite types go before generic ones, which would take their arguments too.
+        let is_generic = |s: &Arc<FunctionSource>| {
+            s.params.iter().any(|p| !p.pattern.as_ref().is_some_and(Pattern::is_exact))
+        };
+        sources.sort_by_key(is_generic);
+        Ok(sources)
     }
 
     fn resolve(&self, function: FunctionKey, name: &str) -> Option<Binding> {

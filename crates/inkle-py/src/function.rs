@@ -12,6 +12,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::error::class_name;
 use crate::module::Module;
+use crate::scope;
 use crate::source::Origin;
 
 /// A Python function with what is needed to compile it.
@@ -22,6 +23,9 @@ pub struct Definition {
     pub origin: Origin,
     /// Its identity to the checker.
     pub key: FunctionKey,
+    /// Annotations written as text that needed names local to the calling function; see
+    /// [`scope::local_annotations`].
+    pub local_annotations: Option<Py<PyDict>>,
 }
 
 /// The overloads of one name in one module, oldest first; shared by the objects made for each.
@@ -54,10 +58,21 @@ impl Definition {
             ))
         })?;
         let key = FunctionKey(NEXT.fetch_add(1, Ordering::Relaxed));
-        let definition = Arc::new(Definition { function: function.clone().unbind(), origin, key });
+        let local_annotations = scope::local_annotations(function)?.map(Bound::unbind);
+        let definition =
+            Arc::new(Definition { function: function.clone().unbind(), origin, key, local_annotations });
         let entry = Entry { definition: Arc::downgrade(&definition), overloads: Weak::new() };
         definitions().insert(key, entry);
         Ok(definition)
+    }
+
+    /// The function's annotations, those written as text evaluated. The result's is under `return`.
+    ///
+    /// # Errors
+    /// For an annotation that cannot be evaluated.
+    pub fn annotations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let local = self.local_annotations.as_ref().map(|l| l.bind(py));
+        scope::annotations(self.function.bind(py), local)
     }
 
     /// The definition of a key, while it lives.
@@ -254,7 +269,7 @@ fn choose(
         if count != args.len() {
             continue;
         }
-        let annotations = crate::scope::annotations(function)?;
+        let annotations = overload.annotations(py)?;
         let mut fits = true;
         for (name, arg) in names.iter().zip(args.iter()) {
             if let Some(annotation) = annotations.get_item(&name)?

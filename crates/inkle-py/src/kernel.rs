@@ -1,6 +1,6 @@
 //! `@inkle.kernel`: kernels as Python objects, and their way to loaded code.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use inkle_diag::{Diagnostic, Diagnostics};
@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::arguments::natural_type;
+use crate::dtype::shown;
 use crate::environment::PythonEnvironment;
 use crate::error::{argument_error, class_name, compile_error, runtime_error};
 use crate::function::{Definition, key_of};
@@ -31,6 +32,8 @@ pub struct Kernel {
     options: Py<PyDict>,
     /// The parameters once the source was looked at.
     signature: Mutex<Option<Arc<Result<Signature, Diagnostics>>>>,
+    /// Set once the parameters are known and none is generic.
+    is_exact: AtomicBool,
     /// What was made of the kernel: one entry per argument types, the latest generation of the module only.
     instances: Mutex<Vec<Arc<Instance>>>,
 }
@@ -96,6 +99,7 @@ impl Kernel {
             module: module.clone().unbind(),
             options: options.unbind(),
             signature: Mutex::new(None),
+            is_exact: AtomicBool::new(false),
             instances: Mutex::new(Vec::new()),
         };
         let kernel = Bound::new(py, kernel)?;
@@ -113,6 +117,7 @@ impl Kernel {
             return signature.clone();
         }
         let signature = Arc::new(self.read_signature(py));
+        self.is_exact.store(matches!(&*signature, Ok(Signature { exact: Some(_), .. })), Ordering::Relaxed);
         *self.signature.lock().unwrap_or_else(|e| e.into_inner()) = Some(signature.clone());
         signature
     }
@@ -148,13 +153,11 @@ impl Kernel {
     /// When the arguments' types do not fit a generic kernel, or the number of arguments is wrong. Mistakes in the
     /// kernel are kept in the instance.
     pub fn instance(&self, py: Python<'_>, arguments: &Arguments<'_, '_>) -> PyResult<Arc<Instance>> {
-        let generation = self.generation();
-        {
+        if self.is_exact.load(Ordering::Relaxed) {
+            let generation = self.generation();
             let instances = self.instances.lock().unwrap_or_else(|e| e.into_inner());
             if let Some(first) = instances.first()
                 && first.generation == generation
-                && instances.len() == 1
-                && self.is_exact(py)
             {
                 return Ok(first.clone());
             }
@@ -166,11 +169,6 @@ impl Kernel {
             None => self.infer(py, signature, arguments)?,
         };
         self.instance_of_types(py, types)
-    }
-
-    fn is_exact(&self, _py: Python<'_>) -> bool {
-        let signature = self.signature.lock().unwrap_or_else(|e| e.into_inner());
-        matches!(signature.as_deref(), Some(Ok(Signature { exact: Some(_), .. })))
     }
 
     fn generation(&self) -> u64 {
@@ -225,8 +223,11 @@ impl Kernel {
                 Some(ty) if pattern.matches(ty, &mut bindings) => types.push(ty),
                 found => {
                     let given = found.map_or_else(|| class_name(&argument), Type::python_name);
-                    let message =
-                        format!("kernel `{}`, argument `{name}`: expected {pattern}, got {given}", self.key);
+                    let message = format!(
+                        "kernel `{}`, argument `{name}`: expected {}, got {given}",
+                        self.key,
+                        shown(pattern)
+                    );
                     return Err(argument_error(py, message));
                 }
             }
@@ -374,8 +375,8 @@ impl Settings {
             }
             Ok(config.getattr_opt(name)?.unwrap_or_else(|| py.None().into_bound(py)))
         };
-        let mut options = Options::default();
-        options.checks = get("mode")?.extract::<String>()? == "debug";
+        let checks = get("mode")?.extract::<String>()? == "debug";
+        let mut options = Options { checks, ..Options::default() };
         let level = get("optimization_level")?;
         if !level.is_none() {
             options.optimization_level = level.extract::<u8>()?.min(3);

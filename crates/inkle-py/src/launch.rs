@@ -277,7 +277,7 @@ pub fn launch<'py>(
             kernel: object.clone().unbind(),
             instance,
             device: place.device,
-            stream: stream.map(|_| place.stream).flatten(),
+            stream: stream.and_then(|_| place.stream),
             block_dim,
             max_blocks,
             state: Mutex::new(state),

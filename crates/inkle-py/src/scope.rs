@@ -20,7 +20,7 @@ pub fn lookup<'py>(function: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<
         if variable.cast::<PyString>()?.to_str()? == name {
             let cells = function.getattr(intern!(py, "__closure__"))?;
             // A cell is empty until the enclosing function has assigned the variable.
-            return Ok(cells.get_item(index)?.getattr_opt(intern!(py, "cell_contents"))?);
+            return cells.get_item(index)?.getattr_opt(intern!(py, "cell_contents"));
         }
     }
     let globals = globals(function)?;
@@ -62,11 +62,43 @@ pub fn evaluate<'py>(
     function.py().import("builtins")?.getattr("eval")?.call1((text, globals(function)?, variables))
 }
 
-/// The annotations of a function, with those written as text evaluated. The result's is under `return`.
+/// The annotations written as text that can be evaluated with the local names of the Python function that is
+/// running now; `None` when there are none or it is module code. Python does not keep those names for text.
+///
+/// # Errors
+/// What Python raises while looking.
+pub fn local_annotations<'py>(function: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let py = function.py();
+    let given = function.getattr(intern!(py, "__annotations__"))?.cast_into::<PyDict>()?;
+    if !given.values().iter().any(|a| a.is_instance_of::<PyString>()) {
+        return Ok(None);
+    }
+    let frame = py.import("sys")?.call_method1("_getframe", (0,))?;
+    let (locals, frame_globals) = (frame.getattr("f_locals")?, frame.getattr("f_globals")?);
+    if locals.is(&frame_globals) {
+        return Ok(None);
+    }
+    let locals = py.get_type::<PyDict>().call1((locals,))?.cast_into::<PyDict>()?;
+    let resolved = PyDict::new(py);
+    for (name, annotation) in given.iter() {
+        if let Ok(text) = annotation.cast::<PyString>()
+            && let Ok(value) = evaluate(function, text.to_str()?, &locals)
+        {
+            resolved.set_item(name, value)?;
+        }
+    }
+    Ok(if resolved.is_empty() { None } else { Some(resolved) })
+}
+
+/// The annotations of a function, with those written as text evaluated, unless they are in `local`. The result's is
+/// under `return`.
 ///
 /// # Errors
 /// `NameError` naming function, parameter and text for an annotation that cannot be evaluated.
-pub fn annotations<'py>(function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+pub fn annotations<'py>(
+    function: &Bound<'py, PyAny>,
+    local: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
     let py = function.py();
     let given = function.getattr(intern!(py, "__annotations__"))?.cast_into::<PyDict>()?;
     if !given.values().iter().any(|a| a.is_instance_of::<PyString>()) {
@@ -74,13 +106,19 @@ pub fn annotations<'py>(function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyD
     }
     let resolved = PyDict::new(py);
     for (name, annotation) in given.iter() {
-        let value = match annotation.cast::<PyString>() {
-            Err(_) => annotation,
-            Ok(text) => evaluate(function, text.to_str()?, &PyDict::new(py)).map_err(|error| {
-                let place = format!("annotation `{text}` of `{name}`");
-                PyNameError::new_err(format!("{place} cannot be evaluated: {}", error.value(py)))
-            })?,
+        let mut value = match local.map(|l| l.get_item(&name)).transpose()?.flatten() {
+            Some(value) => value,
+            None => annotation,
         };
+        // Text in quotes is text again after one evaluation, when all annotations of the file are text.
+        for _ in 0..2 {
+            if let Ok(text) = value.cast::<PyString>().cloned() {
+                value = evaluate(function, text.to_str()?, &PyDict::new(py)).map_err(|error| {
+                    let place = format!("annotation `{text}` of `{name}`");
+                    PyNameError::new_err(format!("{place} cannot be evaluated: {}", error.value(py)))
+                })?;
+            }
+        }
         resolved.set_item(name, value)?;
     }
     Ok(resolved)

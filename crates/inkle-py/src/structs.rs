@@ -484,6 +484,11 @@ impl StructInstance {
         Ok(copy)
     }
 
+    /// Arrays held by the instance are shared with the copy.
+    fn __deepcopy__<'py>(&self, py: Python<'py>, _memo: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.__copy__(py)
+    }
+
     /// `_cls` as an instance sees it, so that the declaration can be reached from a value.
     #[getter]
     fn _struct_(&self, py: Python<'_>) -> Py<Struct> {
