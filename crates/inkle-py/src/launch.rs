@@ -225,7 +225,7 @@ pub fn launch<'py>(
     record_cmd: bool,
     max_blocks: i64,
     block_dim: Option<i64>,
-) -> PyResult<Option<Launch>> {
+) -> PyResult<Option<Bound<'py, Launch>>> {
     let _ = (adj_inputs, adj_outputs, record_tape);
     let Ok(object) = kernel.cast::<Kernel>() else {
         let message = format!(
@@ -243,15 +243,19 @@ pub fn launch<'py>(
     let arguments = Arguments::new(inputs, outputs);
     let instance = object.get().instance(py, &arguments)?;
     instance.check(py)?;
-    let mut words: SmallVec<[u64; STACK_WORDS]> = SmallVec::from_elem(0, instance.words);
-    let mut held = record_cmd.then(Vec::new);
-    write_bounds(&bounds, &mut words);
-    let mut block = Block {
-        bytes: as_bytes(&mut words),
-        device: place.device,
-        contiguous: 0,
-        temporaries: SmallVec::new(),
+    // Not a `SmallVec`: moving one copies all of its inline words.
+    let (mut stack, mut heap);
+    let words: &mut [u64] = if instance.words <= STACK_WORDS {
+        stack = [0; STACK_WORDS];
+        &mut stack[..instance.words]
+    } else {
+        heap = vec![0; instance.words];
+        &mut heap
     };
+    let mut held = record_cmd.then(Vec::new);
+    write_bounds(&bounds, words);
+    let mut block =
+        Block { bytes: as_bytes(words), device: place.device, contiguous: 0, temporaries: SmallVec::new() };
     let mut next = 0;
     if let Some(inputs) = inputs {
         pack_all(inputs, &instance, &mut next, &mut block, held.as_mut())?;
@@ -262,17 +266,11 @@ pub fn launch<'py>(
     if next != instance.packers.len() {
         return Err(wrong_count(py, &instance.name, instance.packers.len(), next));
     }
-    let contiguous = block.contiguous;
-    let temporaries = block.temporaries;
-    if record_cmd {
-        let state = Recorded {
-            words: words.into_vec(),
-            bounds,
-            contiguous,
-            code: None,
-            held: held.unwrap_or_default(),
-            temporaries: temporaries.into_vec(),
-        };
+    let Block { contiguous, temporaries, .. } = block;
+    if let Some(held) = held {
+        let words = words.to_vec();
+        let state =
+            Recorded { words, bounds, contiguous, code: None, held, temporaries: temporaries.into_vec() };
         let launch = Launch {
             kernel: object.clone().unbind(),
             instance,
@@ -282,7 +280,7 @@ pub fn launch<'py>(
             max_blocks,
             state: Mutex::new(state),
         };
-        return Ok(Some(launch));
+        return Bound::new(py, launch).map(Some);
     }
     if bounds.size == 0 {
         return Ok(None);
@@ -291,7 +289,7 @@ pub fn launch<'py>(
     if let Some(stream) = &place.stream {
         record_uses(py, &arguments, &temporaries, stream)?;
     }
-    run(py, &code, &words, bounds.size, place.stream.as_ref(), block_dim, max_blocks)?;
+    run(py, &code, words, bounds.size, place.stream.as_ref(), block_dim, max_blocks)?;
     Ok(None)
 }
 
