@@ -52,8 +52,8 @@ struct Entry {
     sources: OnceLock<Result<Vec<Arc<FunctionSource>>, Diagnostics>>,
 }
 
-/// A type as an annotation declares it: a type with variables, or several types.
-type Annotation = Result<Pattern, Diagnostic>;
+/// The type, maybe with variables, that an annotation declares.
+type Annotation = Result<Pattern, Box<Diagnostic>>;
 
 impl FileEnvironment {
     /// Reads the top level of `file`. Mistakes in a function are reported when it is asked for.
@@ -270,7 +270,7 @@ impl FileEnvironment {
             let pattern = match param.annotation.as_ref().map(|a| self.annotation(a)).transpose() {
                 Ok(pattern) => pattern,
                 Err(problem) => {
-                    problems.push(problem);
+                    problems.push(*problem);
                     None
                 }
             };
@@ -282,7 +282,7 @@ impl FileEnvironment {
         let returns = match def.returns.as_ref().map(|r| self.results(r)).transpose() {
             Ok(returns) => returns,
             Err(problem) => {
-                problems.push(problem);
+                problems.push(*problem);
                 None
             }
         };
@@ -293,7 +293,7 @@ impl FileEnvironment {
     }
 
     /// The results that a return annotation declares.
-    fn results(&self, expr: &Expr) -> Result<Vec<Pattern>, Diagnostic> {
+    fn results(&self, expr: &Expr) -> Result<Vec<Pattern>, Box<Diagnostic>> {
         match &*expr.kind {
             ExprKind::None => Ok(Vec::new()),
             ExprKind::Subscript { value, indices }
@@ -312,8 +312,11 @@ impl FileEnvironment {
             let text = expr.span.is_some().then(|| self.parsed.file.text());
             let text = text.and_then(|t| t.get(expr.span.start as usize..expr.span.end as usize));
             let what = text.map_or_else(|| "this".to_owned(), |t| format!("`{t}`"));
-            Diagnostic::new(codes::NOT_A_VALUE, expr.span, format!("{what} is not a type that kernels know"))
-                .help("write a type such as `float`, `wp.vec3` or `wp.array(dtype=float)`")
+            let message = format!("{what} is not a type that kernels know");
+            Box::new(
+                Diagnostic::new(codes::NOT_A_VALUE, expr.span, message)
+                    .help("write a type such as `float`, `wp.vec3` or `wp.array(dtype=float)`"),
+            )
         };
         if let ExprKind::Str(text) = &*expr.kind {
             let inner = parse_expression(&SourceFile::register("<annotation>", text));
@@ -346,7 +349,7 @@ impl FileEnvironment {
     }
 
     /// `wp.array(dtype=float, ndim=2)`, `wp.array2d(dtype=float)`, `wp.array[float]`; `None` for anything else.
-    fn array_annotation(&self, expr: &Expr) -> Result<Option<Pattern>, Diagnostic> {
+    fn array_annotation(&self, expr: &Expr) -> Result<Option<Pattern>, Box<Diagnostic>> {
         let (head, dtype, ndim) = match &*expr.kind {
             ExprKind::Call { func, args, keywords } => {
                 let keyword =
@@ -366,7 +369,9 @@ impl FileEnvironment {
             Some(Ok(Binding::Const(ConstValue::Int(n @ 1..=4)))) => n as u32,
             Some(_) => {
                 let message = "the number of dimensions of an array must be a constant from 1 to 4";
-                return Err(Diagnostic::new(codes::NOT_A_VALUE, expr.span, message));
+                return Err(Box::new(
+                    Diagnostic::new(codes::NOT_A_VALUE, expr.span, message).help("write `ndim=2`"),
+                ));
             }
         };
         Ok(Some(match elem {

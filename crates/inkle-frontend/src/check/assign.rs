@@ -32,7 +32,7 @@ impl FunctionCx<'_, '_> {
                 .help("set the variable to a number first, or leave the assignment out"),
             ));
         }
-        let val = self.settle(val, value.span)?;
+        let val = self.settle(val);
         for target in targets {
             self.assign(target, val.clone(), value.span)?;
         }
@@ -72,7 +72,7 @@ impl FunctionCx<'_, '_> {
         let Some(value) = value else { return Ok(()) };
         let val = self.expr(value)?;
         let val = match self.expr(annotation)? {
-            Val::Type(ty) => match self.annotated_value(&val, ty, value.span) {
+            Val::Type(ty) => match self.annotated_value(&val, ty) {
                 Some(converted) => converted,
                 None => {
                     let (what, name) = (self.describe(&val), ty.python_name());
@@ -92,15 +92,15 @@ impl FunctionCx<'_, '_> {
                     ));
                 }
             },
-            _ => self.settle(val, value.span)?,
+            _ => self.settle(val),
         };
         self.assign(target, val, value.span)
     }
 
     /// The value as a `ty`; a number stays known while compiling.
-    fn annotated_value(&mut self, val: &Val, ty: Type, span: Span) -> Option<Val> {
+    fn annotated_value(&self, val: &Val, ty: Type) -> Option<Val> {
         if self.type_of(val) == Some(ty) {
-            return self.settle(val.clone(), span).ok();
+            return Some(self.settle(val.clone()));
         }
         let scalar = ty.as_scalar()?;
         let c = match val {
@@ -256,7 +256,7 @@ impl FunctionCx<'_, '_> {
         let old = self.get(&place)?;
         let right = self.expr(value)?;
         let new = self.binary(op, &old, target.span, &right, value.span, span)?;
-        let new = self.settle(new, span)?;
+        let new = self.settle(new);
         self.span = span;
         self.set(&place, &new, target.span, value.span)
     }
@@ -337,13 +337,8 @@ impl FunctionCx<'_, '_> {
     /// A constant `bool` or an IR `bool` from anything that has a truth value.
     pub(super) fn truth(&mut self, val: &Val, span: Span) -> R<Val> {
         use inkle_ir::{CmpOp, Constant};
-        match val {
-            Val::Const(c) => {
-                if let Some(Constant::Bool(b)) = c.scalar().map(|c| c.convert(Scalar::Bool)) {
-                    return Ok(Val::bool(b));
-                }
-            }
-            _ => {}
+        if let Some(Constant::Bool(known)) = val.const_scalar().map(|c| c.convert(Scalar::Bool)) {
+            return Ok(Val::bool(known));
         }
         match self.type_of(val) {
             Some(Type::Scalar(Scalar::Bool)) => Ok(val.clone()),

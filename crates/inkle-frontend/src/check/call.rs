@@ -644,7 +644,7 @@ impl FunctionCx<'_, '_> {
         args: &Args,
         trailing: usize,
         span: Span,
-    ) -> R<(Value, Type, Vec<(Val, Span)>)> {
+    ) -> R<Element> {
         let mut all = args.positional.clone();
         // Keywords follow in the order of the documented names.
         for name in ["arr", "i", "j", "k", "l", "compare", "value"] {
@@ -738,6 +738,9 @@ impl FunctionCx<'_, '_> {
         Ok(Val::Ir(self.builder().value(OpKind::AtomicCas, values, elem)))
     }
 }
+
+/// An array element that a built-in works on: its address, its type, and the arguments after the indices.
+pub(super) type Element = (Value, Type, Vec<(Val, Span)>);
 
 /// What a call with these results stands for; `None` when it has none.
 fn as_result(results: &[Value]) -> Option<Val> {

@@ -451,16 +451,15 @@ impl FunctionCx<'_, '_> {
         {
             let mut vals = [None, None];
             let [first, second] = &mut vals;
-            let mut side = |cx: &mut Self, expr: &Expr, out: &mut Option<Val>| match cx
-                .expr(expr)
-                .and_then(|v| cx.settle(v, expr.span))
-            {
-                Ok(val) => {
-                    *out = Some(val.clone());
-                    cx.slots.set(result, Slot::Set(val));
-                }
-                Err(Reported) => failed = true,
-            };
+            let mut side =
+                |cx: &mut Self, expr: &Expr, out: &mut Option<Val>| match cx.expr(expr).map(|v| cx.settle(v))
+                {
+                    Ok(val) => {
+                        *out = Some(val.clone());
+                        cx.slots.set(result, Slot::Set(val));
+                    }
+                    Err(Reported) => failed = true,
+                };
             let side = std::cell::RefCell::new(&mut side);
             self.branch(
                 condition,

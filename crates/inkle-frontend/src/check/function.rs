@@ -188,22 +188,20 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
     fn finish(&mut self, def: &FunctionDef) -> R<Vec<Type>> {
         let kernel = self.function.kind == FunctionKind::Kernel;
         let results = self.results.clone().unwrap_or_default();
-        if !results.is_empty()
+        let left_out = !kernel
             && !self.diverged
-            && !kernel
             && self.slots[self.returned.0] != Slot::Set(Val::bool(true))
-        {
-            if !scan::always_returns(&def.body) {
-                return Err(self.report(
-                    Diagnostic::new(
-                        codes::MISSING_RETURN,
-                        def.name_span,
-                        format!("function `{}` does not return a value on every path", self.name),
-                    )
-                    .also(self.returns_span, "it returns a value here")
-                    .help("add a `return` with a value at the end"),
-                ));
-            }
+            && !scan::always_returns(&def.body);
+        if left_out && !results.is_empty() {
+            return Err(self.report(
+                Diagnostic::new(
+                    codes::MISSING_RETURN,
+                    def.name_span,
+                    format!("function `{}` does not return a value on every path", self.name),
+                )
+                .also(self.returns_span, "it returns a value here")
+                .help("add a `return` with a value at the end"),
+            ));
         }
         if let Some(declared) = &self.declared
             && results.is_empty()
@@ -407,21 +405,15 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
     }
 
     /// Gives a literal its default type, as an assignment does.
-    pub(super) fn settle(&mut self, val: Val, span: Span) -> R<Val> {
+    pub(super) fn settle(&self, val: Val) -> Val {
         match val {
             // A larger number keeps its digits for a conversion; using it as int32 is an error.
-            Val::Const(ConstValue::Int(i)) if i32::try_from(i).is_err() => Ok(Val::int(i)),
-            Val::Const(ConstValue::Int(i)) => {
-                Ok(Val::Const(ConstValue::Typed(Constant::Int(i).convert(Scalar::I32), Scalar::I32)))
-            }
+            Val::Const(ConstValue::Int(i)) if i32::try_from(i).is_ok() => Val::typed_int(i, Scalar::I32),
             Val::Const(ConstValue::Float(f)) => {
-                Ok(Val::Const(ConstValue::Typed(Constant::Float(f).convert(Scalar::F32), Scalar::F32)))
+                Val::Const(ConstValue::Typed(Constant::Float(f).convert(Scalar::F32), Scalar::F32))
             }
-            Val::Tuple(items) => {
-                let items = items.iter().map(|v| self.settle(v.clone(), span)).collect::<R<Vec<_>>>()?;
-                Ok(Val::tuple(items))
-            }
-            other => Ok(other),
+            Val::Tuple(items) => Val::tuple(items.iter().map(|v| self.settle(v.clone())).collect()),
+            other => other,
         }
     }
 

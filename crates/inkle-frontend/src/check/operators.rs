@@ -584,15 +584,8 @@ fn common_scalar(a: Scalar, a_literal: Option<Constant>, b: Scalar, b_literal: O
             // Narrow integers and bool count as int32.
             let promote = |s: Scalar| if s.size() < 4 { Scalar::I32 } else { s };
             let (a, b) = (promote(a), promote(b));
-            if a.size() > b.size() {
-                a
-            } else if b.size() > a.size() {
-                b
-            } else if a.is_signed() {
-                b
-            } else {
-                a
-            }
+            // Of equal sizes the unsigned one wins.
+            if a.size() > b.size() || (a.size() == b.size() && !a.is_signed()) { a } else { b }
         }
     }
 }

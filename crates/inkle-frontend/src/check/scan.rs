@@ -186,9 +186,10 @@ pub(super) fn has_return(stmts: &[Stmt]) -> bool {
 /// Whether the statements hold a `return` with a value, at any depth.
 pub(super) fn returns_values(stmts: &[Stmt]) -> bool {
     let mut found = false;
-    statements(stmts, &mut |stmt| match &stmt.kind {
-        StmtKind::Return(Some(value)) => found |= !matches!(*value.kind, ExprKind::None),
-        _ => {}
+    statements(stmts, &mut |stmt| {
+        if let StmtKind::Return(Some(value)) = &stmt.kind {
+            found |= !matches!(*value.kind, ExprKind::None);
+        }
     });
     found
 }

@@ -219,8 +219,8 @@ impl FunctionCx<'_, '_> {
     fn where_call(&mut self, c: &(Val, Span), a: &(Val, Span), b: &(Val, Span)) -> R<Val> {
         let condition = self.truth(&c.0, c.1)?;
         if let Val::Const(ConstValue::Bool(known)) = condition {
-            let (val, span) = if known { a } else { b };
-            return self.settle(val.clone(), *span);
+            let (val, _) = if known { a } else { b };
+            return Ok(self.settle(val.clone()));
         }
         let condition = self.value_of(&condition, c.1)?;
         self.choose(condition, &a.0, a.1, &b.0, b.1)

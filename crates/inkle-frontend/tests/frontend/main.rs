@@ -282,3 +282,38 @@ fn library_functions_are_checked_with_usual_types() {
     assert!(count > 50, "only {count} functions were found");
     assert!(failures.is_empty(), "{failures}");
 }
+
+#[test]
+fn deep_code_is_checked_or_refused() {
+    let head = "import inkle as wp\n\n\n@wp.kernel\ndef k(n: int, out: wp.array(dtype=int)):\n";
+    let guards = |count: usize| {
+        (0..count)
+            .map(|i| format!("    if n == {i}:\n        return\n    out[{i}] = 1\n"))
+            .collect::<String>()
+    };
+    let chain = (1..400).map(|i| format!("    elif n == {i}:\n        out[0] = {i}\n")).collect::<String>();
+    let sum = format!("    out[0] = {}n{}\n", "(n + ".repeat(500), ")".repeat(500));
+    let cases = [
+        (guards(300), true),
+        (guards(1000), false),
+        (format!("    if n == 0:\n        out[0] = 0\n{chain}"), true),
+        (sum, true),
+        (format!("    x = n\n{}    out[x] = 1\n", "    x = x + x\n".repeat(300)), true),
+    ];
+    for (index, (body, accepted)) in cases.into_iter().enumerate() {
+        let file = SourceFile::register(&format!("deep{index}.py"), &format!("{head}{body}"));
+        let env = FileEnvironment::new(&file, library());
+        let (_, key) = env.kernels()[0];
+        let types = env.kernel_types(key).expect("it is right").expect("it is not generic");
+        match check_kernel(&env, key, &types, CheckOptions::default()) {
+            Ok(module) => {
+                assert!(accepted, "case {index} is accepted");
+                verify(&module).expect("right IR");
+            }
+            Err(e) => {
+                assert!(!accepted && e.0.len() == 1, "case {index}: {}", e.render());
+                assert!(e.0[0].message.contains("nested too deeply"), "{}", e.render());
+            }
+        }
+    }
+}
