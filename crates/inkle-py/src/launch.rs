@@ -275,7 +275,7 @@ pub fn launch<'py>(
             kernel: object.clone().unbind(),
             instance,
             device: place.device,
-            stream: stream.and_then(|_| place.stream),
+            stream: stream.and(place.stream),
             block_dim,
             max_blocks,
             state: Mutex::new(state),
