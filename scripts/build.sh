@@ -5,5 +5,5 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 say "building inkle (profile ${INKLE_PROFILE:-fast})"
-export VIRTUAL_ENV=$venv PATH=$venv/bin:$PATH
+export VIRTUAL_ENV=$venv
 exec maturin develop --quiet --locked --profile "${INKLE_PROFILE:-fast}"

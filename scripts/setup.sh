@@ -8,7 +8,8 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 wanted=${1:-all}
-host_python=${PYTHON:-python3}
+# Not the one of an environment that is yet to be made.
+host_python=${PYTHON:-$(PATH=${PATH#"$venv/bin:"} command -v python3 || echo python3)}
 
 need_packages=()
 command -v llvm-config-22 >/dev/null || need_packages+=(llvm-22-dev libpolly-22-dev libzstd-dev zlib1g-dev)
