@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
-use inkle_codegen::{CodegenError, CpuTarget, CudaOutput, CudaTarget, Options, Target};
+use inkle_codegen::{ArtifactKind, CodegenError, CpuTarget, CudaOutput, CudaTarget, Options, Target};
 use inkle_frontend::env::{Environment, FunctionKey};
 use inkle_frontend::{CheckOptions, check_kernel};
 use inkle_ir::{Module, Param, ParamLayout, Type};
@@ -210,19 +210,22 @@ impl Kernel {
                 entry.lanes,
             )?));
         }
-        let arch = device.arch();
-        let machine_code = self.code(&Target::Cuda(CudaTarget { arch, output: CudaOutput::Cubin }), options);
-        let entry = match machine_code {
-            // Without nvJitLink the driver compiles the PTX.
-            Err(CompileError::Codegen(CodegenError::MissingLibrary { library, .. }))
-                if library != "libdevice" =>
-            {
-                self.code(&Target::Cuda(CudaTarget { arch, output: CudaOutput::Ptx }), options)?
-            }
-            other => other?,
-        };
+        let entry = self.cubin(device, options)?;
         let module = CudaModule::load(device, &entry.code)?;
         Ok(Loaded::Cuda(CudaFunction::new(module, &entry.symbol, params_bytes)?))
+    }
+
+    /// Machine code for a GPU of this machine, from the cache or compiled: to PTX by us, to machine code by the driver's
+    /// compiler, which is loaded anyway (nvJitLink, for GPUs that are not here, is 100 MB more to load).
+    fn cubin(&self, device: Device, options: &Options) -> Result<Entry, CompileError> {
+        let target = Target::Cuda(CudaTarget { arch: device.arch(), output: CudaOutput::Cubin });
+        self.cached(&target, options, || {
+            let text = Target::Cuda(CudaTarget { arch: device.arch(), output: CudaOutput::Ptx });
+            let ptx = Entry::from(inkle_codegen::compile(&self.ir.module, &text, options)?);
+            let level = options.optimization_level.min(3);
+            let code = CudaModule::compile(device, &ptx.code, level, options.lineinfo)?;
+            Ok(Entry { kind: ArtifactKind::Cubin, code, ..ptx })
+        })
     }
 
     /// The kernel's code for a target, from the cache or compiled.
@@ -230,13 +233,24 @@ impl Kernel {
     /// # Errors
     /// [`CompileError::Codegen`].
     pub fn code(&self, target: &Target, options: &Options) -> Result<Entry, CompileError> {
+        self.cached(target, options, || {
+            Ok(Entry::from(inkle_codegen::compile(&self.ir.module, target, options)?))
+        })
+    }
+
+    fn cached(
+        &self,
+        target: &Target,
+        options: &Options,
+        compile: impl FnOnce() -> Result<Entry, CompileError>,
+    ) -> Result<Entry, CompileError> {
         let cache = cache::current();
         let key = cache_key(&self.ir.digest, target, options);
         if let Some(entry) = cache.as_ref().and_then(|cache| cache.get(&key)) {
             CACHED.fetch_add(1, Ordering::Relaxed);
             return Ok(entry);
         }
-        let entry = Entry::from(inkle_codegen::compile(&self.ir.module, target, options)?);
+        let entry = compile()?;
         COMPILED.fetch_add(1, Ordering::Relaxed);
         if let Some(Err(error)) = cache.map(|cache| cache.put(&key, &entry)) {
             static WARNED: std::sync::Once = std::sync::Once::new();

@@ -217,9 +217,7 @@ impl OwnedModule {
         match loaded {
             Ok(()) => Ok(OwnedModule { handle, context }),
             Err(failure) => {
-                let end = log.iter().position(|&b| b == 0).unwrap_or(log.len());
-                let log = String::from_utf8_lossy(&log[..end]).trim().to_owned();
-                Err(RuntimeError::ModuleLoad { error: failure.into_cuda_error()?, log })
+                Err(RuntimeError::ModuleLoad { error: failure.into_cuda_error()?, log: log_text(&log) })
             }
         }
     }
@@ -246,6 +244,85 @@ impl Drop for OwnedModule {
             // SAFETY: the handle was loaded by `load` and is unloaded once. Functions of the module keep it
             // alive (`CudaFunction` holds its module), so none is used afterwards.
             let _ = unsafe { driver.module_unload(self.handle) };
+        }
+    }
+}
+
+fn log_text(log: &[u8]) -> String {
+    let end = log.iter().position(|&b| b == 0).unwrap_or(log.len());
+    String::from_utf8_lossy(&log[..end]).trim().to_owned()
+}
+
+/// A link in progress; destroyed with everything it made.
+struct OwnedLink<'d> {
+    driver: &'d Driver,
+    state: sys::CUlinkState,
+}
+
+impl Drop for OwnedLink<'_> {
+    fn drop(&mut self) {
+        // A failure would leak the link's memory and nothing else.
+        // SAFETY: the state is alive and owned here; nothing the link made is used any more.
+        let _ = unsafe { self.driver.link_destroy(self.state) };
+    }
+}
+
+/// Compiles PTX to a cubin for the context's GPU with the driver's own compiler.
+pub(crate) fn link_ptx(
+    driver: &Driver,
+    context: &'static Context,
+    ptx: &[u8],
+    optimization_level: u8,
+    lineinfo: bool,
+) -> Result<Vec<u8>, RuntimeError> {
+    let _current = context.enter(driver)?;
+    let mut terminated = Vec::with_capacity(ptx.len() + 1);
+    terminated.extend_from_slice(ptx);
+    terminated.push(0);
+    let mut log = vec![0u8; LOG_BYTES];
+    let number = |n: usize| ptr::without_provenance_mut::<c_void>(n);
+    let mut options = [
+        sys::JIT_ERROR_LOG_BUFFER,
+        sys::JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        sys::JIT_OPTIMIZATION_LEVEL,
+        sys::JIT_GENERATE_LINE_INFO,
+    ];
+    let mut values = [
+        log.as_mut_ptr().cast::<c_void>(),
+        number(LOG_BYTES),
+        number(optimization_level.into()),
+        number(lineinfo.into()),
+    ];
+    let mut state = ptr::null_mut();
+    // SAFETY: options and values have four entries each in the pairing the driver documents; the log has the size
+    // given. All of them outlive the link, which is destroyed before this function returns.
+    unsafe {
+        driver.link_create(options.len() as c_uint, options.as_mut_ptr(), values.as_mut_ptr(), &mut state)
+    }?;
+    let link = OwnedLink { driver, state };
+    let mut cubin = ptr::null_mut::<c_void>();
+    let mut bytes = 0;
+    // SAFETY: the text is NUL-terminated and its length counts the NUL; name and option lists may be empty. The
+    // places for address and size are valid.
+    let linked = unsafe {
+        driver
+            .link_add_data(
+                link.state,
+                sys::JIT_INPUT_PTX,
+                terminated.as_mut_ptr().cast(),
+                terminated.len(),
+                c"kernel.ptx".as_ptr(),
+                0,
+                ptr::null_mut(),
+                ptr::null_mut(),
+            )
+            .and_then(|()| driver.link_complete(link.state, &mut cubin, &mut bytes))
+    };
+    match linked {
+        // SAFETY: on success the driver gives the address and size of memory that lives as long as the link.
+        Ok(()) => Ok(unsafe { std::slice::from_raw_parts(cubin.cast::<u8>(), bytes) }.to_vec()),
+        Err(failure) => {
+            Err(RuntimeError::ModuleLoad { error: failure.into_cuda_error()?, log: log_text(&log) })
         }
     }
 }

@@ -16,6 +16,7 @@ pub(crate) type CUcontext = *mut c_void;
 pub(crate) type CUstream = *mut c_void;
 pub(crate) type CUevent = *mut c_void;
 pub(crate) type CUmodule = *mut c_void;
+pub(crate) type CUlinkState = *mut c_void;
 pub(crate) type CUfunction = *mut c_void;
 pub(crate) type CUmemoryPool = *mut c_void;
 pub(crate) type CUgraph = *mut c_void;
@@ -57,6 +58,9 @@ pub(crate) const JIT_INFO_LOG_BUFFER: c_int = 3;
 pub(crate) const JIT_INFO_LOG_BUFFER_SIZE_BYTES: c_int = 4;
 pub(crate) const JIT_ERROR_LOG_BUFFER: c_int = 5;
 pub(crate) const JIT_ERROR_LOG_BUFFER_SIZE_BYTES: c_int = 6;
+pub(crate) const JIT_OPTIMIZATION_LEVEL: c_int = 7;
+pub(crate) const JIT_GENERATE_LINE_INFO: c_int = 13;
+pub(crate) const JIT_INPUT_PTX: c_int = 1;
 
 pub(crate) const LAUNCH_PARAM_END: *mut c_void = ptr::null_mut();
 pub(crate) const LAUNCH_PARAM_BUFFER_POINTER: *mut c_void = ptr::without_provenance_mut(1);
@@ -235,6 +239,19 @@ driver! {
     "cuEventDestroy_v2" fn event_destroy(event: CUevent);
 
     "cuModuleLoadDataEx" fn module_load_data_ex(module: *mut CUmodule, image: *const c_void, n_options: c_uint, options: *mut c_int, values: *mut *mut c_void);
+    "cuLinkCreate_v2" fn link_create(n_options: c_uint, options: *mut c_int, values: *mut *mut c_void, state: *mut CUlinkState);
+    "cuLinkAddData_v2" fn link_add_data(
+        state: CUlinkState,
+        kind: c_int,
+        data: *mut c_void,
+        bytes: usize,
+        name: *const c_char,
+        n_options: c_uint,
+        options: *mut c_int,
+        values: *mut *mut c_void,
+    );
+    "cuLinkComplete" fn link_complete(state: CUlinkState, cubin: *mut *mut c_void, bytes: *mut usize);
+    "cuLinkDestroy" fn link_destroy(state: CUlinkState);
     "cuModuleUnload" fn module_unload(module: CUmodule);
     "cuModuleGetFunction" fn module_get_function(function: *mut CUfunction, module: CUmodule, name: *const c_char);
     "cuModuleGetGlobal_v2" fn module_get_global(address: *mut CUdeviceptr, bytes: *mut usize, module: CUmodule, name: *const c_char);

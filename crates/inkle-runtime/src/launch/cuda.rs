@@ -6,7 +6,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::cuda::owned::OwnedModule;
+use crate::cuda::owned::{OwnedModule, link_ptx};
 use crate::cuda::sys::{self, CUfunction};
 use crate::device::Device;
 use crate::error::RuntimeError;
@@ -34,6 +34,21 @@ impl CudaModule {
         let context = device.context()?;
         let module = OwnedModule::load(sys::driver()?, context, image)?;
         Ok(Arc::new(CudaModule { device, module }))
+    }
+
+    /// Compiles PTX to a cubin for `device` with the driver's compiler, without loading it: what a cache wants.
+    /// `optimization_level` is 0 to 4; `lineinfo` keeps source lines for profilers.
+    ///
+    /// # Errors
+    /// [`RuntimeError::ModuleLoad`] with the compiler's log; [`RuntimeError::Unsupported`] for the CPU.
+    pub fn compile(
+        device: Device,
+        ptx: &[u8],
+        optimization_level: u8,
+        lineinfo: bool,
+    ) -> Result<Vec<u8>, RuntimeError> {
+        let context = device.context()?;
+        link_ptx(sys::driver()?, context, ptx, optimization_level, lineinfo)
     }
 
     /// The device it is loaded on.

@@ -403,6 +403,38 @@ api! {
         }
         give(module, handle)
     }
+    cuLinkCreate_v2(n: c_uint, options: *mut c_int, values: *mut *mut c_void, link: *mut *mut c_void) {
+        // SAFETY: the runtime passes `n` options and values.
+        let (options, values) = unsafe {
+            (std::slice::from_raw_parts(options, n as usize), std::slice::from_raw_parts(values, n as usize))
+        };
+        let level = options.iter().position(|&o| o == 7).map_or(4, |at| values[at].addr());
+        let text = format!("cubin -O{level} ").into_bytes();
+        give(link, Box::into_raw(Box::new(text)).cast())
+    }
+    cuLinkAddData_v2(link: *mut c_void, kind: c_int, data: *const c_char, bytes: usize, _name: usize, _n: c_uint, _options: usize, _values: usize) {
+        assert_eq!(kind, 1, "PTX");
+        // SAFETY: PTX ends with a NUL.
+        let text = unsafe { CStr::from_ptr(data) };
+        assert_eq!(text.to_bytes_with_nul().len(), bytes, "the size counts the NUL");
+        if text.to_bytes().starts_with(b"nonsense") {
+            return INVALID_PTX;
+        }
+        // SAFETY: the link is what `cuLinkCreate_v2` gave.
+        unsafe { &mut *link.cast::<Vec<u8>>() }.extend(text.to_bytes());
+        0
+    }
+    cuLinkComplete(link: *mut c_void, cubin: *mut *mut c_void, bytes: *mut usize) {
+        // SAFETY: the link is what `cuLinkCreate_v2` gave.
+        let text = unsafe { &mut *link.cast::<Vec<u8>>() };
+        give(bytes, text.len());
+        give(cubin, text.as_mut_ptr().cast())
+    }
+    cuLinkDestroy(link: *mut c_void) {
+        // SAFETY: the link is what `cuLinkCreate_v2` gave, and is destroyed once.
+        drop(unsafe { Box::from_raw(link.cast::<Vec<u8>>()) });
+        0
+    }
     cuModuleUnload(_module: usize) { 0 }
     cuModuleGetFunction(function: *mut *const c_char, module: usize, name: *const c_char) {
         // SAFETY: the runtime passes a NUL-terminated name.

@@ -394,6 +394,16 @@ fn failures_carry_the_driver_s_words() {
 }
 
 #[test]
+fn ptx_is_compiled_without_being_loaded() {
+    let _turn = turn();
+    assert_eq!(CudaModule::compile(gpu(0), b"text", 3, false).unwrap(), b"cubin -O3 text");
+    let error = CudaModule::compile(gpu(0), b"nonsense", 3, false).unwrap_err();
+    assert!(error.to_string().contains("CUDA_ERROR_INVALID_PTX"), "{error}");
+    assert_eq!(calls_of("cuLinkDestroy"), 2);
+    assert_eq!(calls_of("cuModuleLoadDataEx"), 0);
+}
+
+#[test]
 fn streams_and_events_are_owned_once() {
     let _turn = turn();
     let first = gpu(0).stream().unwrap();
