@@ -59,7 +59,8 @@ def faults():
         except UnicodeDecodeError:
             continue
         lines = text.splitlines()
-        if path.suffix in SOURCES and len(lines) > LONGEST_SOURCE:
+        # File tests are data, some of it generated.
+        if path.suffix in SOURCES and "filetests" not in path.parts and len(lines) > LONGEST_SOURCE:
             yield f"{path}: {len(lines)} lines; past {LONGEST_SOURCE}, split it by meaning"
         if path.name == "ARCHITECTURE.md" and len(lines) > LONGEST_ARCHITECTURE:
             yield f"{path}: {len(lines)} lines, more than {LONGEST_ARCHITECTURE}"
