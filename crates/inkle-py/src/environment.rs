@@ -302,6 +302,13 @@ impl Environment for PythonEnvironment {
         })
     }
 
+    fn visible_names(&self, function: FunctionKey) -> Vec<String> {
+        Python::attach(|py| {
+            let Some(definition) = Definition::get(function) else { return Vec::new() };
+            scope::names(definition.function.bind(py)).unwrap_or_default()
+        })
+    }
+
     fn attribute(&self, object: ObjectKey, name: &str) -> Option<Binding> {
         Python::attach(|py| match self.attribute_of(&self.object(py, object)?, name) {
             Ok(binding) => binding,

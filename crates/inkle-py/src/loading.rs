@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use inkle_module::KernelCache;
 use inkle_runtime::Device;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -104,13 +105,9 @@ pub fn force_load(
 #[pyfunction]
 pub fn clear_kernel_cache(py: Python<'_>) -> PyResult<()> {
     crate::kernel::apply_cache_settings(py)?;
-    let dir = inkle_module::cache_dir();
-    match std::fs::remove_dir_all(&dir) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(pyo3::exceptions::PyOSError::new_err(format!("{}: {error}", dir.display())));
-        }
-        _ => {}
-    }
+    KernelCache::at(inkle_module::cache_dir())
+        .clear()
+        .map_err(|error| pyo3::exceptions::PyOSError::new_err(error.to_string()))?;
     inkle_module::forget_loaded();
     EPOCH.fetch_add(1, Ordering::Relaxed);
     Ok(())

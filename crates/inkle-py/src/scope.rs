@@ -48,6 +48,16 @@ pub fn closure<'py>(function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>
     Ok(variables)
 }
 
+/// The names that a function's body can use: closure variables and globals.
+///
+/// # Errors
+/// What Python raises while looking.
+pub fn names(function: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let mut names = closure(function)?.keys().extract::<Vec<String>>()?;
+    names.extend(globals(function)?.keys().iter().filter_map(|key| key.extract().ok()));
+    Ok(names)
+}
+
 /// Evaluates Python text where a function was written, with further local names.
 ///
 /// # Errors

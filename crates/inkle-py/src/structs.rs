@@ -1,6 +1,7 @@
 //! `@inkle.struct`: declarations, and the instances made by calling them.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 use inkle_ir::{ArrayDesc, Field, FieldLayout, StructType, Type};
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
@@ -88,7 +89,7 @@ impl Struct {
             dtypes.push((field.clone(), dtype.unbind()));
             fields.push(Field { name: field, ty });
         }
-        let ty = Type::structure(name, fields);
+        let ty = Type::structure(unique_name(name, &fields), fields);
         let decl = ty.as_struct().expect("a struct type was just made");
         let (layouts, size) = decl.layout();
         let fields = dtypes
@@ -530,4 +531,17 @@ impl FieldAccess {
             Err(_) => Ok(slf.clone().into_any()),
         }
     }
+}
+
+/// The name of a struct type: the class's own, with a number behind it when another struct of the process has the name
+/// and other fields. The text of the IR tells structs apart by name.
+fn unique_name(name: String, fields: &[Field]) -> String {
+    static NAMES: Mutex<Option<HashMap<String, Vec<Vec<Field>>>>> = Mutex::new(None);
+    let mut names = NAMES.lock().unwrap_or_else(|e| e.into_inner());
+    let variants = names.get_or_insert_default().entry(name.clone()).or_default();
+    let index = variants.iter().position(|known| known == fields).unwrap_or_else(|| {
+        variants.push(fields.to_vec());
+        variants.len() - 1
+    });
+    if index == 0 { name } else { format!("{name}_{}", index + 1) }
 }
