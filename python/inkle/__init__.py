@@ -5,6 +5,7 @@ first asked for, so importing the package costs little.
 """
 
 from inkle import config
+from inkle._arrays import array1d, array2d, array3d, array4d, indexedarray
 from inkle._native import (
     ArgumentError,
     Builtin,
@@ -80,7 +81,6 @@ from inkle._native import (
     zeros,
     zeros_like,
 )
-from inkle._arrays import array1d, array2d, array3d, array4d, indexedarray
 from inkle._scopes import ScopedDevice, ScopedMempool, ScopedStream, ScopedTimer
 
 __version__ = version
@@ -153,7 +153,11 @@ def _generic_scalars():
 
     floats = [named_type(n) for n in ("float16", "bfloat16", "float32", "float64")]
     ints = [named_type(n) for n in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")]
-    return {"Float": TypeVar("Float", *floats), "Int": TypeVar("Int", *ints), "Scalar": TypeVar("Scalar", *floats, *ints)}
+    return {
+        "Float": TypeVar("Float", *floats),
+        "Int": TypeVar("Int", *ints),
+        "Scalar": TypeVar("Scalar", *floats, *ints),
+    }
 
 
 def _find(name):
