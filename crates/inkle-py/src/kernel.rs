@@ -446,6 +446,34 @@ pub fn wrong_count(py: Python<'_>, kernel: &str, expected: usize, given: usize) 
 
 #[pymethods]
 impl Kernel {
+    /// Makes a kernel of a function at run time; `key` is its name within `module`, by default the function's own.
+    #[new]
+    #[pyo3(signature = (
+        func, key = None, module = None, options = None, code_transformers = None, source = None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "the signature is the reference API's")]
+    fn new<'py>(
+        py: Python<'py>,
+        func: &Bound<'py, PyAny>,
+        key: Option<&str>,
+        module: Option<&Bound<'py, PyAny>>,
+        options: Option<&Bound<'py, PyDict>>,
+        code_transformers: Option<&Bound<'py, PyAny>>,
+        source: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Py<Kernel>> {
+        for (name, value) in [("code_transformers", code_transformers), ("source", source)] {
+            if value.is_some_and(|v| v.is_truthy().unwrap_or(true)) {
+                return Err(argument_error(py, format!("`{name}` is not available in inkle: kernels are made from source")));
+            }
+        }
+        let module = match module {
+            Some(module) => crate::module::module_argument(py, Some(module))?,
+            None => Module::named(py, &func.getattr(intern!(py, "__module__"))?.extract::<String>()?)?,
+        };
+        let options = options.map_or_else(|| Ok(PyDict::new(py)), |o| o.copy())?;
+        Ok(Kernel::declare(func, key, &module, options)?.unbind())
+    }
+
     #[pyo3(signature = (*_args, **_kwargs))]
     fn __call__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let message = format!("kernel `{}` is started by inkle.launch(), not called", self.key);

@@ -205,6 +205,14 @@ pub fn check_options(options: &Bound<'_, PyDict>) -> PyResult<()> {
 
 #[pymethods]
 impl Module {
+    /// A module that no name leads to.
+    #[new]
+    #[pyo3(signature = (name, loader = None))]
+    fn new(py: Python<'_>, name: Option<&str>, loader: Option<&Bound<'_, PyAny>>) -> PyResult<Py<Module>> {
+        let _ = loader;
+        Ok(Module::fresh(py, name.unwrap_or_default())?.unbind())
+    }
+
     /// The name.
     #[getter(name)]
     fn get_name(&self) -> &str {

@@ -104,6 +104,10 @@ pub enum RuntimeError {
     TypeMismatch { operation: &'static str, left: Type, right: Type },
     /// A run of elements reaches past the end of an array.
     RangeOutOfBounds { array: &'static str, offset: usize, count: usize, len: usize },
+    /// The arrays given to an algorithm do not fit it.
+    BadInput { operation: &'static str, problem: String },
+    /// An axis that the array does not have.
+    AxisOutOfRange { operation: &'static str, axis: i64, ndim: usize },
     /// A byte string has the wrong length.
     ByteCount { what: &'static str, expected: usize, found: usize },
     /// The code has no function of that name.
@@ -140,6 +144,7 @@ impl RuntimeError {
             | OutsideAllocation { .. }
             | RangeOutOfBounds { .. }
             | NoSuchDim { .. }
+            | AxisOutOfRange { .. }
             | TooManyIndices { .. } => ErrorClass::OutOfRange,
             UnknownDevice { .. }
             | WrongDevice { .. }
@@ -158,6 +163,7 @@ impl RuntimeError {
             | ShapeMismatch { .. }
             | StrideMismatch { .. }
             | TypeMismatch { .. }
+            | BadInput { .. }
             | ByteCount { .. }
             | ParamBytes { .. }
             | BlockDim { .. }
@@ -267,6 +273,10 @@ impl fmt::Display for RuntimeError {
                 f,
                 "{count} elements from offset {offset} reach past the end of the {array} array of {len} elements"
             ),
+            BadInput { operation, problem } => write!(f, "{operation}: {problem}"),
+            AxisOutOfRange { operation, axis, ndim } => {
+                write!(f, "{operation}() axis {axis} is out of bounds for an array of {ndim} dimensions")
+            }
             ByteCount { what, expected, found } => write!(f, "{what} takes {expected} bytes, not {found}"),
             NoSuchFunction { name } => write!(f, "the code has no function '{name}'"),
             Load(error) => write!(f, "cannot load compiled code: {error}"),

@@ -28,6 +28,7 @@
 //! ```
 #![warn(missing_docs)]
 
+pub mod algorithms;
 mod array;
 pub mod cuda;
 mod device;
