@@ -58,6 +58,7 @@ class Uses:
     def __init__(self, path):
         tree = ast.parse(path.read_text())
         self.names, self.tests = {}, []
+        self.classes = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
         # Functions within functions are part of those; methods go by their own name.
         for node in tree.body:
             for part in [node, *(node.body if isinstance(node, ast.ClassDef) else ())]:
@@ -91,11 +92,14 @@ class Uses:
         names = [v for v in values if isinstance(v, (ast.Constant, ast.JoinedStr)) and not self.is_number(v)]
         if not names:
             return
-        pattern = ""
+        pattern, known = "", 0
         for part in getattr(names[0], "values", [names[0]]):
-            pattern += re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".*"
-        functions = {v.id for v in values if isinstance(v, ast.Name)}
-        self.tests.append((re.compile(f"{pattern}(_cpu)?"), functions))
+            fixed = isinstance(part, ast.Constant)
+            pattern += re.escape(str(part.value)) if fixed else ".*"
+            known += len(str(part.value)) if fixed else 0
+        # A class among them is the test case that the test is added to.
+        functions = {v.id for v in values if isinstance(v, ast.Name) and v.id not in self.classes}
+        self.tests.append((known, re.compile(f"{pattern}(_cpu)?"), functions))
 
     @staticmethod
     def is_number(value):
@@ -103,8 +107,10 @@ class Uses:
 
     def reached(self, test):
         """The names that the test of this method name reaches."""
-        found = [f for pattern, functions in self.tests if pattern.fullmatch(test) for f in functions]
-        todo, seen = found or [test], set()
+        matches = [(known, functions) for known, pattern, functions in self.tests if pattern.fullmatch(test)]
+        # The registration that fixes most of the name is the one meant.
+        best = max((known for known, _ in matches), default=0)
+        todo, seen = [f for known, functions in matches if known == best for f in functions] or [test], set()
         while todo:
             name = todo.pop()
             for used in self.names.get(name, ()):

@@ -63,6 +63,7 @@ from inkle._native import (
     named_type,
     ones,
     ones_like,
+    overload,
     record_event,
     set_device,
     set_mempool_enabled,
@@ -102,7 +103,7 @@ LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERROR = 10, 20, 30, 40
 TIMING_KERNEL, TIMING_KERNEL_BUILTIN, TIMING_MEMCPY, TIMING_MEMSET, TIMING_GRAPH = 1, 2, 4, 8, 16
 TIMING_ALL = 0xFFFFFFFF
 
-_LAZY_MODULES = ("types", "utils")
+_LAZY_MODULES = ("geometry", "optim", "sparse", "types", "utils")
 
 _TORCH = (
     "device_from_torch",
@@ -128,12 +129,12 @@ _PLANNED = frozenset(
     clear_lto_cache compile_aot_module cuda_profiler_start cuda_profiler_stop device_from_jax device_from_paddle
     device_to_jax device_to_paddle dtype_from_jax dtype_from_paddle dtype_to_jax dtype_to_paddle event_from_ipc_handle
     fabricarray fabricarrayarray fem fixedarray from_ipc_handle from_jax from_paddle func_grad func_native func_replay
-    geometry get_cpu_kernel_cache_key get_cuda_kernel_properties get_cuda_max_cluster_dim get_cuda_supported_archs
+    get_cpu_kernel_cache_key get_cuda_kernel_properties get_cuda_max_cluster_dim get_cuda_supported_archs
     get_cuda_toolkit_version get_device_allocator get_logger get_suggested_block_size grad indexedfabricarray
     indexedfabricarrayarray is_conditional_graph_supported is_cubql_available is_mempool_access_enabled
     is_mempool_access_supported is_peer_access_enabled jax_callable jax_kernel launch_tiled load_aot_module map
-    map_cuda_device optim overload print_diagnostics print_memory_report render set_cuda_allocator
-    set_device_allocator set_logger set_mempool_access_enabled set_peer_access_enabled sparse stream_from_paddle tile
+    map_cuda_device print_diagnostics print_memory_report render set_cuda_allocator
+    set_device_allocator set_logger set_mempool_access_enabled set_peer_access_enabled stream_from_paddle tile
     tile_stack timing_begin timing_end timing_print to_jax to_paddle unmap_cuda_device
     """.split()
 )
@@ -174,7 +175,7 @@ def _find(name):
         from inkle import _torch
 
         found = getattr(_torch, name)
-    if found is None and name in _LAZY_MODULES:
+    if found is None and (name in _LAZY_MODULES or name == "_src"):
         from importlib import import_module
 
         found = import_module(f"inkle.{name}")

@@ -107,6 +107,66 @@ impl Kernel {
         Ok(kernel)
     }
 
+    /// This kernel with definite types for all parameters.
+    ///
+    /// # Errors
+    /// For a type that a parameter does not take, and a parameter that is left generic.
+    fn with_types<'py>(&self, py: Python<'py>, given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Kernel>> {
+        let signature = self.signature(py);
+        let signature = signature.as_ref().as_ref().map_err(|d| compile_error(py, d))?;
+        if signature.exact.is_some() {
+            return Err(argument_error(py, format!("kernel `{}` is not generic: it needs no overloads", self.key)));
+        }
+        let by_name = given.cast::<PyDict>().ok();
+        let by_place: Vec<_> = match by_name {
+            Some(names) => {
+                for name in names.keys() {
+                    let name: String = name.extract()?;
+                    if !signature.params.iter().any(|(known, _)| *known == name) {
+                        return Err(argument_error(py, format!("kernel `{}` has no parameter `{name}`", self.key)));
+                    }
+                }
+                Vec::new()
+            }
+            None => given.try_iter()?.collect::<PyResult<_>>()?,
+        };
+        if by_name.is_none() && by_place.len() != signature.params.len() {
+            return Err(wrong_count(py, &self.key, signature.params.len(), by_place.len()));
+        }
+        let (mut types, mut bindings) = (Vec::new(), Bindings::default());
+        for (index, (name, pattern)) in signature.params.iter().enumerate() {
+            let annotation = match by_name {
+                Some(names) => names.get_item(name)?,
+                None => Some(by_place[index].clone()),
+            };
+            let ty = match &annotation {
+                None => pattern.instantiate(&Bindings::default()),
+                Some(annotation) => crate::dtype::pattern_of(annotation)?
+                    .and_then(|p| p.instantiate(&Bindings::default()))
+                    .filter(|ty| pattern.matches(*ty, &mut bindings)),
+            };
+            let Some(ty) = ty else {
+                let given = annotation.map_or_else(|| Ok("nothing".to_owned()), |a| crate::dtype::type_repr(&a))?;
+                let message = format!("kernel `{}`, parameter `{name}`: expected {pattern}, got {given}", self.key);
+                return Err(argument_error(py, message));
+            };
+            types.push(ty);
+        }
+        let params = signature.params.iter().zip(&types).map(|((n, _), ty)| (n.clone(), Pattern::Exact(*ty)));
+        let signature = Signature { params: params.collect(), exact: Some(types) };
+        Bound::new(
+            py,
+            Kernel {
+                definition: self.definition.clone(),
+                key: self.key.clone(),
+                module: self.module.clone_ref(py),
+                options: self.options.clone_ref(py),
+                signature: Mutex::new(Some(Arc::new(Ok(signature)))),
+                instances: Mutex::new(Vec::new()),
+            },
+        )
+    }
+
     /// The name within the module.
     pub fn key(&self) -> &str {
         &self.key
@@ -688,6 +748,38 @@ pub fn func<'py>(
         module_options: None,
     };
     decorate(py, decorator, f)
+}
+
+/// A generic kernel with definite argument types, given in a list or by name. As a decorator of a function named like
+/// the kernel, the types are the function's annotations.
+#[pyfunction]
+#[pyo3(signature = (kernel, arg_types = None))]
+pub fn overload<'py>(
+    py: Python<'py>,
+    kernel: &Bound<'py, PyAny>,
+    arg_types: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, Kernel>> {
+    if let Ok(generic) = kernel.cast::<Kernel>() {
+        return match arg_types {
+            Some(types) => generic.get().with_types(py, types),
+            None => Err(argument_error(py, "an overload of a kernel needs `arg_types`")),
+        };
+    }
+    let definition = Definition::new(kernel)?;
+    let module = Module::named(py, &kernel.getattr(intern!(py, "__module__"))?.extract::<String>()?)?;
+    let key = key_of(kernel)?;
+    let generic = module.get().kernels(py)?.get_item(&key)?;
+    let Some(generic) = generic.and_then(|g| g.cast_into::<Kernel>().ok()) else {
+        let message = format!("no generic kernel `{key}` in module `{}` to make an overload of", module.get().name());
+        return Err(argument_error(py, message));
+    };
+    let types = PyDict::new(py);
+    for (name, annotation) in crate::scope::annotations(definition.function.bind(py))?.iter() {
+        if name.extract::<String>()? != "return" {
+            types.set_item(name, annotation)?;
+        }
+    }
+    generic.get().with_types(py, types.as_any())
 }
 
 /// Makes a Python class with annotated fields a struct that kernels can use.

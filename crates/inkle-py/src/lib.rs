@@ -3,6 +3,7 @@
 //! This crate converts between Python objects and the crates below; it has no type rules, compiler logic or caching
 //! of its own, so everything Python can do, Rust can do too.
 
+mod algorithms;
 mod arguments;
 mod array;
 mod array_io;
@@ -39,6 +40,10 @@ mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::algorithms::{
+        array_cast, array_inner, array_scan, array_sum, radix_sort_pairs, runlength_encode, segmented_sort_pairs,
+    };
+    #[pymodule_export]
     use crate::array::Array;
     #[pymodule_export]
     use crate::array_new::{
@@ -67,7 +72,7 @@ mod _native {
     #[pymodule_export]
     use crate::function::Function;
     #[pymodule_export]
-    use crate::kernel::{Kernel, constant, func, kernel, struct_};
+    use crate::kernel::{Kernel, constant, func, kernel, overload, struct_};
     #[pymodule_export]
     use crate::launch::{Launch, launch};
     #[pymodule_export]

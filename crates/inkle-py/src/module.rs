@@ -244,6 +244,16 @@ impl Module {
         self.touch();
     }
 
+    /// Compiles and loads the kernels for a device; as `load_module`.
+    #[pyo3(signature = (device = None, block_dim = None))]
+    fn load(
+        slf: &Bound<'_, Self>,
+        device: Option<&Bound<'_, PyAny>>,
+        block_dim: Option<u32>,
+    ) -> PyResult<()> {
+        crate::loading::load_module(slf.py(), Some(slf.as_any()), device, false, block_dim, None)
+    }
+
     /// Tells that something the kernels depend on has changed.
     fn mark_modified(&self) {
         self.touch();

@@ -314,9 +314,9 @@ pub fn runlength_encode(
     if run_lengths.dtype() != Type::I32 {
         return Err(bad(NAME, "run_lengths array must be of type int32"));
     }
-    let run = match dtype {
-        Type::I32 | Type::U32 => run::<i32>,
-        Type::I64 | Type::U64 => run::<i64>,
+    let run = match dtype.as_scalar() {
+        Some(Scalar::I32 | Scalar::U32) => run::<i32>,
+        Some(Scalar::I64 | Scalar::U64) => run::<i64>,
         _ => return Err(unsupported(NAME, dtype)),
     };
     let (found, lengths) = run(&prefix(values, count)?.to_bytes()?);

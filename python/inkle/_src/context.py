@@ -15,3 +15,6 @@ from inkle import (
     synchronize,
     synchronize_device,
 )
+from inkle._planned import absent
+
+__getattr__ = absent("inkle._src.context")

@@ -15,7 +15,10 @@ from inkle import (
     named_type,
 )
 from inkle import types as _types
+from inkle._planned import absent
 from inkle.types import *  # noqa: F403 - the public names are the ones meant
+
+_absent = absent("inkle._src.types")
 
 int_types = tuple(named_type(n) for n in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"))
 float_types = tuple(named_type(n) for n in ("float16", "bfloat16", "float32", "float64"))
@@ -79,6 +82,4 @@ def __getattr__(name):
     found = inkle.named_type(name)
     if found is None and name in ("Float", "Int", "Scalar"):
         found = getattr(inkle, name)
-    if found is None:
-        raise AttributeError(f"module 'inkle._src.types' has no attribute '{name}'")
-    return found
+    return _absent(name) if found is None else found

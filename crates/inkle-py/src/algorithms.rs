@@ -1,0 +1,230 @@
+//! `inkle.utils`: the algorithms over arrays.
+
+use inkle_ir::Type;
+use inkle_runtime::algorithms::{self, Reduction};
+use inkle_runtime::{self as rt, RuntimeError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyInt};
+
+use crate::array::{Array, array_argument};
+use crate::composite::make_from_bytes;
+use crate::dtype::class_of;
+use crate::error::{IntoPyResult, argument_error, blocking, class_name};
+
+fn runtime<'a>(object: &'a Bound<'_, PyAny>, argument: &str) -> PyResult<&'a rt::Array> {
+    array_argument(object, argument)?.get().runtime(object.py())
+}
+
+fn count_argument(py: Python<'_>, name: &str, count: &Bound<'_, PyAny>) -> PyResult<usize> {
+    if count.is_instance_of::<PyBool>() || !count.hasattr("__index__")? {
+        return Err(PyTypeError::new_err(format!("{name} must be an integer, not {}", class_name(count))));
+    }
+    let index = count.call_method0("__index__")?.cast_into::<PyInt>()?;
+    let value = index.extract::<i64>().unwrap_or(i64::MAX);
+    if value < 0 {
+        return Err(argument_error(py, format!("{name} must be non-negative, got {index}")));
+    }
+    if value > i32::MAX.into() {
+        return Err(PyValueError::new_err(format!("{name} must not exceed {}, got {index}", i32::MAX)));
+    }
+    Ok(value as usize)
+}
+
+/// The running sums of an array into another; without `inclusive` each sum leaves its own element out.
+#[pyfunction]
+#[pyo3(signature = (in_array, out_array, inclusive = true))]
+pub fn array_scan(
+    py: Python<'_>,
+    in_array: &Bound<'_, PyAny>,
+    out_array: &Bound<'_, PyAny>,
+    inclusive: bool,
+) -> PyResult<()> {
+    let (input, output) = (runtime(in_array, "in_array")?, runtime(out_array, "out_array")?);
+    blocking(py, || algorithms::scan(input, output, inclusive))
+}
+
+/// Sorts the first `count` pairs of keys and values by the keys, stably. Both arrays have room for twice `count`.
+#[pyfunction]
+#[pyo3(signature = (keys, values, count, begin_bit = 0, end_bit = None))]
+pub fn radix_sort_pairs(
+    py: Python<'_>,
+    keys: &Bound<'_, PyAny>,
+    values: &Bound<'_, PyAny>,
+    count: &Bound<'_, PyAny>,
+    begin_bit: i64,
+    end_bit: Option<i64>,
+) -> PyResult<()> {
+    let count = count_argument(py, "count", count)?;
+    let (keys, values) = (runtime(keys, "keys")?, runtime(values, "values")?);
+    blocking(py, || algorithms::sort_pairs(keys, values, count, begin_bit, end_bit))
+}
+
+/// Sorts segments of the first `count` pairs of keys and values by the keys, stably. Segment `i` starts at
+/// `segment_start_indices[i]` and ends at `segment_end_indices[i]`, or where the next one starts.
+#[pyfunction]
+#[pyo3(signature = (keys, values, count, segment_start_indices, segment_end_indices = None))]
+pub fn segmented_sort_pairs(
+    py: Python<'_>,
+    keys: &Bound<'_, PyAny>,
+    values: &Bound<'_, PyAny>,
+    count: &Bound<'_, PyAny>,
+    segment_start_indices: &Bound<'_, PyAny>,
+    segment_end_indices: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let count = count_argument(py, "count", count)?;
+    let (keys, values) = (runtime(keys, "keys")?, runtime(values, "values")?);
+    let starts = runtime(segment_start_indices, "segment_start_indices")?;
+    let ends = segment_end_indices.map(|e| runtime(e, "segment_end_indices")).transpose()?;
+    blocking(py, || algorithms::segmented_sort_pairs(keys, values, count, starts, ends))
+}
+
+/// Writes each run of equal values as its value and its length. The number of runs is returned, or stored in
+/// `run_count`, which is returned then.
+#[pyfunction]
+#[pyo3(signature = (values, run_values, run_lengths, run_count = None, value_count = None))]
+pub fn runlength_encode<'py>(
+    py: Python<'py>,
+    values: &Bound<'py, PyAny>,
+    run_values: &Bound<'py, PyAny>,
+    run_lengths: &Bound<'py, PyAny>,
+    run_count: Option<&Bound<'py, PyAny>>,
+    value_count: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let values = runtime(values, "values")?;
+    let (found, lengths) = (runtime(run_values, "run_values")?, runtime(run_lengths, "run_lengths")?);
+    let count = match value_count {
+        Some(count) => count_argument(py, "value_count", count)?,
+        None => values.len(),
+    };
+    let counter = run_count.map(|c| runtime(c, "run_count")).transpose()?;
+    if let Some(counter) = counter {
+        let problem = if counter.device() != values.device() {
+            Some("run_count storage device does not match other arrays")
+        } else if counter.dtype() != Type::I32 {
+            Some("run_count array must be of type int32")
+        } else if counter.len() != 1 {
+            Some("run_count array must have one element")
+        } else {
+            None
+        };
+        if let Some(problem) = problem {
+            return Err(argument_error(py, problem));
+        }
+    }
+    let runs = blocking(py, || {
+        let runs = algorithms::runlength_encode(values, found, lengths, count)?;
+        if let Some(counter) = counter {
+            counter.write_bytes(&(runs as i32).to_le_bytes())?;
+        }
+        Ok(runs)
+    })?;
+    match run_count {
+        Some(counter) => Ok(counter.clone()),
+        None => Ok(runs.into_pyobject(py)?.into_any()),
+    }
+}
+
+/// Where the result of a reduction goes: `out`, a new array, or a Python value.
+fn reduced<'py>(
+    py: Python<'py>,
+    name: &'static str,
+    input: &rt::Array,
+    dtype: Type,
+    reduction: Reduction,
+    out: Option<&Bound<'py, PyAny>>,
+    compute: impl FnOnce() -> Result<Vec<u8>, RuntimeError> + Send,
+) -> PyResult<Bound<'py, PyAny>> {
+    let shape = reduction.shape(name, input).into_py(py)?;
+    if let Some(out) = out {
+        let array = runtime(out, "out")?;
+        let expected: Vec<i32> = shape.iter().map(|n| *n as i32).collect();
+        let problem = if array.device() != input.device() {
+            Some("out storage device should match values array".to_owned())
+        } else if array.dtype() != dtype {
+            Some(format!("out array should have type {}", dtype.python_name()))
+        } else if array.shape() != expected {
+            let shape = pyo3::types::PyTuple::new(py, &shape)?;
+            Some(format!("out array should have shape {shape}"))
+        } else {
+            None
+        };
+        if let Some(problem) = problem {
+            return Err(argument_error(py, format!("{name}: {problem}")));
+        }
+        blocking(py, || array.write_bytes(&compute()?))?;
+        return Ok(out.clone());
+    }
+    let bytes = blocking(py, compute)?;
+    if reduction.axis.is_none() {
+        return match dtype {
+            Type::Scalar(inkle_ir::Scalar::F32) => {
+                let number = bytes.first_chunk().map_or(0.0, |b| f32::from_le_bytes(*b));
+                Ok(f64::from(number).into_pyobject(py)?.into_any())
+            }
+            Type::Scalar(_) => {
+                let number = bytes.first_chunk().map_or(0.0, |b| f64::from_le_bytes(*b));
+                Ok(number.into_pyobject(py)?.into_any())
+            }
+            _ => make_from_bytes(py, dtype, &bytes),
+        };
+    }
+    let made = rt::Array::from_bytes(input.device(), dtype, &shape, &bytes).into_py(py)?;
+    Ok(Array::wrap(py, made, class_of(py, dtype)?.unbind())?.into_any())
+}
+
+fn reduction_argument(
+    py: Python<'_>,
+    name: &str,
+    count: Option<&Bound<'_, PyAny>>,
+    axis: Option<i64>,
+) -> PyResult<Reduction> {
+    let count = count.map(|c| count_argument(py, name, c)).transpose()?;
+    Ok(Reduction { axis, count })
+}
+
+/// The sum of the elements of an array, or the sums along an axis.
+#[pyfunction]
+#[pyo3(signature = (values, out = None, value_count = None, axis = None))]
+pub fn array_sum<'py>(
+    py: Python<'py>,
+    values: &Bound<'py, PyAny>,
+    out: Option<&Bound<'py, PyAny>>,
+    value_count: Option<&Bound<'py, PyAny>>,
+    axis: Option<i64>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let values = runtime(values, "values")?;
+    let reduction = reduction_argument(py, "value_count", value_count, axis)?;
+    reduced(py, "array_sum", values, values.dtype(), reduction, out, || algorithms::sum(values, reduction))
+}
+
+/// The inner product of two arrays, or the inner products along an axis.
+#[pyfunction]
+#[pyo3(signature = (a, b, out = None, count = None, axis = None))]
+pub fn array_inner<'py>(
+    py: Python<'py>,
+    a: &Bound<'py, PyAny>,
+    b: &Bound<'py, PyAny>,
+    out: Option<&Bound<'py, PyAny>>,
+    count: Option<&Bound<'py, PyAny>>,
+    axis: Option<i64>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (a, b) = (runtime(a, "a")?, runtime(b, "b")?);
+    let reduction = reduction_argument(py, "count", count, axis)?;
+    let dtype = a.dtype().scalar().map_or(a.dtype(), Type::Scalar);
+    reduced(py, "array_inner", a, dtype, reduction, out, || algorithms::inner(a, b, reduction))
+}
+
+/// Converts the elements of an array to the type of another and stores them there.
+#[pyfunction]
+#[pyo3(signature = (in_array, out_array, count = None))]
+pub fn array_cast(
+    py: Python<'_>,
+    in_array: &Bound<'_, PyAny>,
+    out_array: &Bound<'_, PyAny>,
+    count: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let (input, output) = (runtime(in_array, "in_array")?, runtime(out_array, "out_array")?);
+    let count = count.map(|c| count_argument(py, "count", c)).transpose()?;
+    blocking(py, || algorithms::cast(input, output, count))
+}

@@ -1,0 +1,33 @@
+"""Names of the reference API that inkle does not have yet."""
+
+
+class Absent:
+    """Stands for something that is not available yet, so that a program which only imports it can run.
+
+    Every use raises ``NotImplementedError`` with its name.
+    """
+
+    def __init__(self, name):
+        self._name = name
+
+    def __getattr__(self, attribute):
+        if attribute.startswith("__"):
+            raise AttributeError(attribute)
+        raise NotImplementedError(f"{self._name} is not available in inkle yet")
+
+    def __call__(self, *args, **kwargs):
+        raise NotImplementedError(f"{self._name} is not available in inkle yet")
+
+    def __repr__(self):
+        return f"<{self._name}, not available in inkle yet>"
+
+
+def absent(module):
+    """A module's ``__getattr__`` that answers every public name with an :class:`Absent`."""
+
+    def getter(name):
+        if name.startswith("__"):
+            raise AttributeError(f"module '{module}' has no attribute '{name}'")
+        return Absent(f"{module}.{name}")
+
+    return getter
