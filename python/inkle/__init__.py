@@ -82,6 +82,19 @@ from inkle._native import (
     zeros,
     zeros_like,
 )
+from inkle._arrays import array1d, array2d, array3d, array4d, indexedarray
+from inkle._custom_gradients import func_grad, func_replay
+from inkle._logger import (
+    LOG_DEBUG,
+    LOG_ERROR,
+    LOG_INFO,
+    LOG_WARNING,
+    Logger,
+    ScopedLogger,
+    ScopedLogLevel,
+    get_logger,
+    set_logger,
+)
 from inkle._scopes import ScopedDevice, ScopedMempool, ScopedStream, ScopedTimer
 
 __version__ = version
@@ -99,11 +112,18 @@ tau = TAU = 6.283185307179586
 inf = INF = float("inf")
 nan = NAN = float("nan")
 
-LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERROR = 10, 20, 30, 40
+# Every mistake in a kernel is one class; programs catch it by the names the reference API has for some kinds.
+WarpCodegenError = CompileError
+WarpCodegenAttributeError = CompileError
+WarpCodegenIndexError = CompileError
+WarpCodegenKeyError = CompileError
+WarpCodegenTypeError = CompileError
+WarpCodegenValueError = CompileError
+
 TIMING_KERNEL, TIMING_KERNEL_BUILTIN, TIMING_MEMCPY, TIMING_MEMSET, TIMING_GRAPH = 1, 2, 4, 8, 16
 TIMING_ALL = 0xFFFFFFFF
 
-_LAZY_MODULES = ("geometry", "optim", "sparse", "types", "utils")
+_LAZY_MODULES = ("autograd", "fem", "geometry", "optim", "render", "sparse", "types", "utils")
 
 _TORCH = (
     "device_from_torch",
@@ -119,22 +139,22 @@ _TORCH = (
 # What the reference API has and inkle does not have yet, so that a missing feature is not taken for a typing mistake.
 _PLANNED = frozenset(
     """
-    Allocator Bvh BvhQuery BvhQueryTiled CaptureMode CudaManagedAllocator DeterministicMode GLTextureResource Graph HashGrid
-    HashGridQuery JaxCallableGraphMode JaxModulePreloadMode Logger MarchingCubes MemoryKind Mesh MeshQuery MeshQueryAABB
+    Allocator Bvh BvhQuery BvhQueryTiled CaptureMode CudaManagedAllocator GLTextureResource Graph HashGrid
+    HashGridQuery JaxCallableGraphMode JaxModulePreloadMode MarchingCubes MemoryKind Mesh MeshQuery MeshQueryAABB
     MeshQueryAABBTiled MeshQueryPoint MeshQueryRay ModuleBuildOptions RegisteredGLBuffer ScopedAllocator ScopedCapture
-    ScopedCudaProfiler ScopedLogLevel ScopedLogger ScopedMemoryTracker ScopedMempoolAccess ScopedPeerAccess Tape Texture
+    ScopedCudaProfiler ScopedMemoryTracker ScopedMempoolAccess ScopedPeerAccess Tape Texture
     Texture1D Texture2D Texture3D TextureAddressMode TextureFilterMode TextureResourceFlags TimingResult Volume
-    address_of autograd build_experimental can_access capture_begin capture_debug_dot_print capture_end capture_if
+    address_of build_experimental can_access capture_begin capture_debug_dot_print capture_end capture_if
     capture_launch capture_load capture_load_from_bytes capture_save capture_while clear_jax_callable_graph_cache
     clear_lto_cache compile_aot_module cuda_profiler_start cuda_profiler_stop device_from_jax device_from_paddle
     device_to_jax device_to_paddle dtype_from_jax dtype_from_paddle dtype_to_jax dtype_to_paddle event_from_ipc_handle
-    fabricarray fabricarrayarray fem fixedarray from_ipc_handle from_jax from_paddle func_grad func_native func_replay
+    fabricarray fabricarrayarray fixedarray from_ipc_handle from_jax from_paddle
     get_cpu_kernel_cache_key get_cuda_kernel_properties get_cuda_max_cluster_dim get_cuda_supported_archs
-    get_cuda_toolkit_version get_device_allocator get_logger get_suggested_block_size grad indexedfabricarray
+    get_cuda_toolkit_version get_device_allocator get_suggested_block_size grad indexedfabricarray
     indexedfabricarrayarray is_conditional_graph_supported is_cubql_available is_mempool_access_enabled
     is_mempool_access_supported is_peer_access_enabled jax_callable jax_kernel launch_tiled load_aot_module map
-    map_cuda_device print_diagnostics print_memory_report render set_cuda_allocator
-    set_device_allocator set_logger set_mempool_access_enabled set_peer_access_enabled stream_from_paddle tile
+    map_cuda_device print_diagnostics print_memory_report set_cuda_allocator
+    set_device_allocator set_mempool_access_enabled set_peer_access_enabled stream_from_paddle tile
     tile_stack timing_begin timing_end timing_print to_jax to_paddle unmap_cuda_device
     """.split()
 )
@@ -187,6 +207,12 @@ def _find(name):
 
 
 def __getattr__(name):
+    if name == "__all__":
+        import builtins
+
+        # `from inkle import *` leaves Python's own functions alone, but for these, which kernels' versions extend.
+        public = (n for n in __dir__() if not n.startswith("_"))
+        return [n for n in public if not hasattr(builtins, n) or n in ("abs", "bool", "max", "min", "round")]
     found = None if name.startswith("__") else _find(name)
     if found is None:
         planned = "; the reference API has it, but it is not available in inkle yet" if name in _PLANNED else ""

@@ -15,6 +15,9 @@ class Absent:
             raise AttributeError(attribute)
         raise NotImplementedError(f"{self._name} is not available in inkle yet")
 
+    def __getitem__(self, key):
+        return Absent(f"{self._name}[{key!r}]")
+
     def __call__(self, *args, **kwargs):
         raise NotImplementedError(f"{self._name} is not available in inkle yet")
 

@@ -6,10 +6,13 @@ of their own; other code uses ``inkle`` and its public submodules.
 
 from importlib import import_module
 
-_MODULES = ("codegen", "context", "logger", "types", "utils")
+from inkle._planned import absent
+
+_absent = absent("inkle._src")
+_MODULES = ("build", "builtins", "codegen", "context", "logger", "types", "utils")
 
 
 def __getattr__(name):
     if name in _MODULES:
         return import_module(f"inkle._src.{name}")
-    raise AttributeError(f"module 'inkle._src' has no attribute '{name}'; the internals of the reference API are not here")
+    return _absent(name)

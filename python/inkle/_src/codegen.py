@@ -5,6 +5,7 @@ from inkle._planned import absent
 
 WarpCodegenError = CompileError
 WarpCodegenAttributeError = CompileError
+WarpCodegenIndexError = CompileError
 WarpCodegenKeyError = CompileError
 WarpCodegenTypeError = CompileError
 WarpCodegenValueError = CompileError
