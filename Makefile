@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 PYTHON_VENV := .venv/bin/python
 
-.PHONY: help setup build demo test lint bench gpu-bundle test-gpu bench-gpu wheel clean
+.PHONY: help setup build demo test conformance lint bench gpu-bundle test-gpu bench-gpu wheel clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -19,6 +19,9 @@ demo: build ## denoise a photograph, observe a humanoid; pictures in out/
 
 test: build ## run every test of Rust and Python
 	@$(PYTHON_VENV) scripts/run_tests.py
+
+conformance: build ## run Warp's own tests on inkle and print what part passes (CONFORMANCE_FLAGS=--help)
+	@$(PYTHON_VENV) scripts/conformance.py $(CONFORMANCE_FLAGS)
 
 lint: setup ## formatting, clippy, crate dependencies, tracked files, ruff
 	@scripts/lint.sh

@@ -10,7 +10,6 @@ gradients or tiles, or reach into Warp's internals, are counted apart.
 import argparse
 import ast
 import collections
-import importlib.util
 import json
 import os
 import re
@@ -256,8 +255,7 @@ def report(modules, groups, wheel, work, states):
     for name, count in [*tally.items(), ("total", total)]:
         percent = 100 * count["matched"] / max(1, count["wanted"])
         print(
-            f"{name:40} {count['matched']:8} {count['wanted']:8} {percent:6.1f}   "
-            f"{count['all matched']}/{count['all']}"
+            f"{name:40} {count['matched']:8} {count['wanted']:8} {percent:6.1f}   {count['all matched']}/{count['all']}"
         )
     print(f"\nmost frequent causes (all in {(BUILD / 'triage.txt').relative_to(ROOT)}):")
     for text, tests in sorted(by_cause.items(), key=lambda item: -len(item[1]))[:12]:

@@ -6,6 +6,18 @@ first asked for, so importing the package costs little.
 
 from inkle import config
 from inkle._arrays import array1d, array2d, array3d, array4d, indexedarray
+from inkle._custom_gradients import func_grad, func_replay
+from inkle._logger import (
+    LOG_DEBUG,
+    LOG_ERROR,
+    LOG_INFO,
+    LOG_WARNING,
+    Logger,
+    ScopedLogger,
+    ScopedLogLevel,
+    get_logger,
+    set_logger,
+)
 from inkle._native import (
     ArgumentError,
     Builtin,
@@ -82,19 +94,6 @@ from inkle._native import (
     zeros,
     zeros_like,
 )
-from inkle._arrays import array1d, array2d, array3d, array4d, indexedarray
-from inkle._custom_gradients import func_grad, func_replay
-from inkle._logger import (
-    LOG_DEBUG,
-    LOG_ERROR,
-    LOG_INFO,
-    LOG_WARNING,
-    Logger,
-    ScopedLogger,
-    ScopedLogLevel,
-    get_logger,
-    set_logger,
-)
 from inkle._scopes import ScopedDevice, ScopedMempool, ScopedStream, ScopedTimer
 
 __version__ = version
@@ -152,8 +151,7 @@ _PLANNED = frozenset(
     get_cpu_kernel_cache_key get_cuda_kernel_properties get_cuda_max_cluster_dim get_cuda_supported_archs
     get_cuda_toolkit_version get_device_allocator get_suggested_block_size grad indexedfabricarray
     indexedfabricarrayarray is_conditional_graph_supported is_cubql_available is_mempool_access_enabled
-    is_mempool_access_supported is_peer_access_enabled jax_callable jax_kernel launch_tiled load_aot_module map
-    map_cuda_device print_diagnostics print_memory_report set_cuda_allocator
+    is_mempool_access_supported is_peer_access_enabled jax_callable jax_kernel launch_tiled load_aot_module map_cuda_device print_diagnostics print_memory_report set_cuda_allocator
     set_device_allocator set_mempool_access_enabled set_peer_access_enabled stream_from_paddle tile
     tile_stack timing_begin timing_end timing_print to_jax to_paddle unmap_cuda_device
     """.split()
@@ -191,6 +189,8 @@ def _find(name):
         from typing import Union
 
         found = Union[Device, str, None]  # noqa: UP007 - a plain `|` with a string does not evaluate
+    if found is None and name == "map":
+        from inkle._map import map as found
     if found is None and name in _TORCH:
         from inkle import _torch
 
@@ -222,4 +222,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *builtin_names(), *_LAZY_MODULES, *_TORCH})
+    return sorted({*globals(), *builtin_names(), *_LAZY_MODULES, *_TORCH, "map"})

@@ -1,6 +1,6 @@
 """Names for arrays and annotations with a fixed number of dimensions."""
 
-from inkle._native import array, indexed_annotation
+from inkle._native import array, indexed_annotation, indexed_subscript
 
 
 class array1d:
@@ -51,8 +51,8 @@ class indexedarray:
             raise NotImplementedError("arrays seen through index lists are not available in inkle yet")
         return indexed_annotation(dtype, 1 if ndim is None else ndim)
 
-    def __class_getitem__(cls, dtype):
-        return indexed_annotation(dtype, 1)
+    def __class_getitem__(cls, item):
+        return indexed_subscript(item)
 
 
 def indexedarray1d(dtype=None):

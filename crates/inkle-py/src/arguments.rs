@@ -6,7 +6,7 @@ use pyo3::types::{PyBool, PyFloat, PyInt};
 
 use crate::array::Array;
 use crate::composite::Value;
-use crate::dtype::dtype_of;
+use crate::dtype::{class_of, dtype_of};
 use crate::scalar::ScalarValue;
 use crate::structs::StructInstance;
 
@@ -38,4 +38,10 @@ pub fn natural_type(value: &Bound<'_, PyAny>) -> Option<Type> {
         return None;
     }
     dtype_of(value.get_type().as_any()).ok()
+}
+
+/// The object that stands for the type a value has by itself; `None` when it has none.
+#[pyfunction]
+pub fn type_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    natural_type(value).map(|ty| class_of(value.py(), ty)).transpose()
 }

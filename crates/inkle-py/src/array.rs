@@ -255,13 +255,14 @@ impl Array {
         Ok(made)
     }
 
-    /// The annotation `array[dtype]`.
+    /// The annotation `array[dtype]`, or `array[dtype, Literal[2]]` for two dimensions.
     #[classmethod]
     fn __class_getitem__<'py>(
         class: &Bound<'py, PyType>,
-        dtype: &Bound<'py, PyAny>,
+        item: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, Array>> {
-        Bound::new(class.py(), array_new::annotation(dtype, 1, ArrayKind::Strided)?)
+        let (dtype, ndim) = array_new::subscript(item)?;
+        Bound::new(class.py(), array_new::annotation(&dtype, ndim, ArrayKind::Strided)?)
     }
 
     /// The object that stands for the element type.
@@ -503,6 +504,110 @@ impl Array {
         array_new::clone(slf, None, None, None)
     }
 
+    fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operate("add", &[slf.as_any(), other], None)
+    }
+
+    fn __radd__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operate("add", &[other, slf.as_any()], None)
+    }
+
+    fn __iadd__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<()> {
+        operate("add", &[slf.as_any(), other], Some(slf)).map(drop)
+    }
+
+    fn __sub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operate("sub", &[slf.as_any(), other], None)
+    }
+
+    fn __rsub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operate("sub", &[other, slf.as_any()], None)
+    }
+
+    fn __isub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<()> {
+        operate("sub", &[slf.as_any(), other], Some(slf)).map(drop)
+    }
+
+    fn __mul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operate("mul", &[slf.as_any(), other], None)
+    }
+
+    fn __rmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operate("mul", &[other, slf.as_any()], None)
+    }
+
+    fn __imul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<()> {
+        operate("mul", &[slf.as_any(), other], Some(slf)).map(drop)
+    }
+
+    fn __truediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operate("div", &[slf.as_any(), other], None)
+    }
+
+    fn __rtruediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operate("div", &[other, slf.as_any()], None)
+    }
+
+    fn __itruediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<()> {
+        operate("div", &[slf.as_any(), other], Some(slf)).map(drop)
+    }
+
+    fn __floordiv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operate("floordiv", &[slf.as_any(), other], None)
+    }
+
+    fn __rfloordiv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operate("floordiv", &[other, slf.as_any()], None)
+    }
+
+    fn __ifloordiv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<()> {
+        operate("floordiv", &[slf.as_any(), other], Some(slf)).map(drop)
+    }
+
+    fn __mod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operate("mod", &[slf.as_any(), other], None)
+    }
+
+    fn __rmod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operate("mod", &[other, slf.as_any()], None)
+    }
+
+    fn __imod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<()> {
+        operate("mod", &[slf.as_any(), other], Some(slf)).map(drop)
+    }
+
+    fn __pow__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        _modulo: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        operate("pow", &[slf.as_any(), other], None)
+    }
+
+    fn __rpow__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        _modulo: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        operate("pow", &[other, slf.as_any()], None)
+    }
+
+    fn __ipow__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        _modulo: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<()> {
+        operate("pow", &[slf.as_any(), other], Some(slf)).map(drop)
+    }
+
+    fn __neg__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        operate("neg", &[slf.as_any()], None)
+    }
+
+    fn __pos__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        operate("pos", &[slf.as_any()], None)
+    }
+
     fn __iter__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let items = (0..slf.get().__len__() as i64)
             .map(|i| slf.as_any().get_item(i))
@@ -527,6 +632,23 @@ impl Array {
         let grad = grad.map(|grad| Array::wrap(py, grad, self.dtype.clone_ref(py))).transpose()?;
         data.set_grad(py, grad.map(Bound::unbind))
     }
+}
+
+/// Applies a built-in to the elements of arrays, into `out` or a new array.
+fn operate<'py>(
+    builtin: &str,
+    operands: &[&Bound<'py, PyAny>],
+    out: Option<&Bound<'py, Array>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = operands[0].py();
+    let inkle = py.import("inkle")?;
+    let mut args = vec![inkle.getattr(builtin)?];
+    args.extend(operands.iter().map(|o| (*o).clone()));
+    let options = PyDict::new(py);
+    if let Some(out) = out {
+        options.set_item("out", out)?;
+    }
+    inkle.getattr("map")?.call(PyTuple::new(py, args)?, Some(&options))
 }
 
 /// The array an argument must be.

@@ -5,7 +5,7 @@ use inkle_ir::{ArrayKind, Scalar, Type};
 use inkle_runtime::{self as rt, Device};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyTuple};
 
 use crate::array::{Array, array_argument};
 use crate::array_io;
@@ -58,6 +58,32 @@ pub fn annotation(dtype: &Bound<'_, PyAny>, ndim: u32, kind: ArrayKind) -> PyRes
         return Err(argument_error(py, format!("arrays cannot hold {elem}")));
     }
     Ok(Array::new_annotation(elem, type_to_warp(dtype)?.unbind(), ndim, kind))
+}
+
+/// Element type and number of dimensions of an annotation's subscript: `dtype`, or `dtype, Literal[ndim]`.
+///
+/// # Errors
+/// For a subscript of another form.
+pub fn subscript<'py>(item: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, u32)> {
+    let py = item.py();
+    let Ok(parts) = item.cast::<PyTuple>() else { return Ok((item.clone(), 1)) };
+    if parts.len() == 2 {
+        let ndim = parts.get_item(1)?;
+        let literal = ndim.getattr_opt("__args__")?.and_then(|args| args.get_item(0).ok());
+        if let Ok(ndim) = literal.unwrap_or(ndim).extract::<u32>() {
+            return Ok((parts.get_item(0)?, ndim));
+        }
+    }
+    let message =
+        format!("an array's annotation is `[dtype]` or `[dtype, Literal[ndim]]`, not {}", item.repr()?);
+    Err(argument_error(py, message))
+}
+
+/// The annotation of indexed arrays from its subscript.
+#[pyfunction]
+pub fn indexed_subscript<'py>(item: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Array>> {
+    let (dtype, ndim) = subscript(item)?;
+    Bound::new(item.py(), annotation(&dtype, ndim, ArrayKind::Indexed)?)
 }
 
 /// The extents of a shape argument: an int, or a sequence of ints.

@@ -386,8 +386,8 @@ fn size_argument(size: &Bound<'_, PyAny>, variable: &str) -> PyResult<SizePatter
         return Ok(SizePattern::Var(variable.to_owned()));
     }
     match size.extract::<i64>()? {
-        n @ 1..=0xffff => Ok(SizePattern::Exact(n as u32)),
-        n => Err(PyValueError::new_err(format!("a size must be between 1 and 65535, not {n}"))),
+        n @ 0..=0xffff => Ok(SizePattern::Exact(n as u32)),
+        n => Err(PyValueError::new_err(format!("a size must be between 0 and 65535, not {n}"))),
     }
 }
 

@@ -115,7 +115,10 @@ impl Kernel {
         let signature = self.signature(py);
         let signature = signature.as_ref().as_ref().map_err(|d| compile_error(py, d))?;
         if signature.exact.is_some() {
-            return Err(argument_error(py, format!("kernel `{}` is not generic: it needs no overloads", self.key)));
+            return Err(argument_error(
+                py,
+                format!("kernel `{}` is not generic: it needs no overloads", self.key),
+            ));
         }
         let by_name = given.cast::<PyDict>().ok();
         let by_place: Vec<_> = match by_name {
@@ -123,7 +126,10 @@ impl Kernel {
                 for name in names.keys() {
                     let name: String = name.extract()?;
                     if !signature.params.iter().any(|(known, _)| *known == name) {
-                        return Err(argument_error(py, format!("kernel `{}` has no parameter `{name}`", self.key)));
+                        return Err(argument_error(
+                            py,
+                            format!("kernel `{}` has no parameter `{name}`", self.key),
+                        ));
                     }
                 }
                 Vec::new()
@@ -146,8 +152,10 @@ impl Kernel {
                     .filter(|ty| pattern.matches(*ty, &mut bindings)),
             };
             let Some(ty) = ty else {
-                let given = annotation.map_or_else(|| Ok("nothing".to_owned()), |a| crate::dtype::type_repr(&a))?;
-                let message = format!("kernel `{}`, parameter `{name}`: expected {pattern}, got {given}", self.key);
+                let given =
+                    annotation.map_or_else(|| Ok("nothing".to_owned()), |a| crate::dtype::type_repr(&a))?;
+                let message =
+                    format!("kernel `{}`, parameter `{name}`: expected {pattern}, got {given}", self.key);
                 return Err(argument_error(py, message));
             };
             types.push(ty);
@@ -162,6 +170,7 @@ impl Kernel {
                 module: self.module.clone_ref(py),
                 options: self.options.clone_ref(py),
                 signature: Mutex::new(Some(Arc::new(Ok(signature)))),
+                is_exact: AtomicBool::new(true),
                 instances: Mutex::new(Vec::new()),
             },
         )
@@ -523,7 +532,10 @@ impl Kernel {
     ) -> PyResult<Py<Kernel>> {
         for (name, value) in [("code_transformers", code_transformers), ("source", source)] {
             if value.is_some_and(|v| v.is_truthy().unwrap_or(true)) {
-                return Err(argument_error(py, format!("`{name}` is not available in inkle: kernels are made from source")));
+                return Err(argument_error(
+                    py,
+                    format!("`{name}` is not available in inkle: kernels are made from source"),
+                ));
             }
         }
         let module = match module {
@@ -751,7 +763,7 @@ pub fn func<'py>(
 }
 
 /// A generic kernel with definite argument types, given in a list or by name. As a decorator of a function named like
-/// the kernel, the types are the function's annotations.
+/// the kernel it checks that the function's annotations fit, and gives back the generic kernel.
 #[pyfunction]
 #[pyo3(signature = (kernel, arg_types = None))]
 pub fn overload<'py>(
@@ -770,16 +782,42 @@ pub fn overload<'py>(
     let key = key_of(kernel)?;
     let generic = module.get().kernels(py)?.get_item(&key)?;
     let Some(generic) = generic.and_then(|g| g.cast_into::<Kernel>().ok()) else {
-        let message = format!("no generic kernel `{key}` in module `{}` to make an overload of", module.get().name());
+        let message =
+            format!("no generic kernel `{key}` in module `{}` to make an overload of", module.get().name());
         return Err(argument_error(py, message));
     };
     let types = PyDict::new(py);
-    for (name, annotation) in crate::scope::annotations(definition.function.bind(py))?.iter() {
+    for (name, annotation) in definition.annotations(py)?.iter() {
         if name.extract::<String>()? != "return" {
             types.set_item(name, annotation)?;
         }
     }
-    generic.get().with_types(py, types.as_any())
+    // The name stands for the generic kernel still, so that launches go on choosing by their arguments.
+    generic.get().with_types(py, types.as_any())?;
+    Ok(generic)
+}
+
+/// The types of the results of the function `name` that a kernel calls.
+#[pyfunction]
+pub fn result_types<'py>(
+    py: Python<'py>,
+    kernel: &Bound<'py, Kernel>,
+    name: &str,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let Some(types) = kernel.get().exact_types(py)? else {
+        return Err(argument_error(py, format!("kernel `{}` is generic", kernel.get().key)));
+    };
+    let environment = PythonEnvironment::default();
+    let module = inkle_frontend::check_kernel(
+        &environment,
+        kernel.get().definition.key,
+        &types,
+        CheckOptions::default(),
+    )
+    .map_err(|d| compile_error(py, &d))?;
+    let found = module.functions.iter().find(|f| f.name.starts_with(name));
+    let results = found.map(|f| f.results.as_slice()).unwrap_or_default();
+    results.iter().map(|ty| crate::dtype::class_of(py, *ty)).collect()
 }
 
 /// Makes a Python class with annotated fields a struct that kernels can use.

@@ -41,14 +41,17 @@ mod _native {
 
     #[pymodule_export]
     use crate::algorithms::{
-        array_cast, array_inner, array_scan, array_sum, radix_sort_pairs, runlength_encode, segmented_sort_pairs,
+        array_cast, array_inner, array_scan, array_sum, radix_sort_pairs, runlength_encode,
+        segmented_sort_pairs,
     };
+    #[pymodule_export]
+    use crate::arguments::type_of;
     #[pymodule_export]
     use crate::array::Array;
     #[pymodule_export]
     use crate::array_new::{
         clone_array, copy_array, dtype_from_numpy, dtype_to_numpy, empty, empty_like, from_numpy, from_ptr,
-        full, full_like, indexed_annotation, ones, ones_like, zeros, zeros_like,
+        full, full_like, indexed_annotation, indexed_subscript, ones, ones_like, zeros, zeros_like,
     };
     #[pymodule_export]
     use crate::builtin::{Builtin, builtin, builtin_names};
@@ -72,7 +75,7 @@ mod _native {
     #[pymodule_export]
     use crate::function::Function;
     #[pymodule_export]
-    use crate::kernel::{Kernel, constant, func, kernel, overload, struct_};
+    use crate::kernel::{Kernel, constant, func, kernel, overload, result_types, struct_};
     #[pymodule_export]
     use crate::launch::{Launch, launch};
     #[pymodule_export]

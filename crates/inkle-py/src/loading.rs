@@ -12,20 +12,37 @@ use crate::device::device_argument;
 use crate::kernel::{EPOCH, Instance, Kernel};
 use crate::module::{Module, all_modules, module_argument};
 
+/// What a kernel with a mistake does to the loading of its module.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Mistakes {
+    /// The first one is raised.
+    Raise,
+    /// They are left to the launches of the kernels that have them.
+    Leave,
+}
+
 /// Builds every kernel of a module that is not generic and loads it on a device, several at once.
-fn load<'py>(
+pub fn load<'py>(
     py: Python<'py>,
     modules: &[Bound<'py, Module>],
     devices: &[Device],
     block_dim: u32,
+    mistakes: Mistakes,
 ) -> PyResult<()> {
     let mut work: Vec<(Arc<Instance>, Device)> = Vec::new();
     for module in modules {
         for kernel in module.get().kernels(py)?.values() {
             let kernel = kernel.cast::<Kernel>()?.get();
-            if let Some(types) = kernel.exact_types(py)? {
+            let types = match kernel.exact_types(py) {
+                Err(_) if mistakes == Mistakes::Leave => None,
+                types => types?,
+            };
+            if let Some(types) = types {
                 let instance = kernel.instance_of_types(py, types)?;
-                instance.check(py)?;
+                match instance.check(py) {
+                    Err(_) if mistakes == Mistakes::Leave => continue,
+                    checked => checked?,
+                }
                 work.extend(devices.iter().map(|device| (instance.clone(), *device)));
             }
         }
@@ -72,7 +89,7 @@ pub fn load_module(
         let prefix = format!("{}.", root.get().name());
         modules.extend(all_modules(py).into_iter().filter(|m| m.get().name().starts_with(&prefix)));
     }
-    load(py, &modules, &[device_argument(py, device)?], block_dim.unwrap_or(0))
+    load(py, &modules, &[device_argument(py, device)?], block_dim.unwrap_or(0), Mistakes::Raise)
 }
 
 /// As `load_module`, for several devices and modules; all of them for `None`.
@@ -97,7 +114,7 @@ pub fn force_load(
         None => all_modules(py),
         Some(list) => list.try_iter()?.map(|m| module_argument(py, Some(&m?))).collect::<PyResult<_>>()?,
     };
-    load(py, &modules, &devices, block_dim.unwrap_or(0))
+    load(py, &modules, &devices, block_dim.unwrap_or(0), Mistakes::Raise)
 }
 
 /// Deletes the compiled kernels on disk. Kernels loaded in this process stay loaded; they are compiled again when

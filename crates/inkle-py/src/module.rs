@@ -244,14 +244,23 @@ impl Module {
         self.touch();
     }
 
-    /// Compiles and loads the kernels for a device; as `load_module`.
+    /// Compiles and loads the kernels for a device, those that are right: a mistake in another one is reported by its
+    /// launch, and by `load_module`.
     #[pyo3(signature = (device = None, block_dim = None))]
     fn load(
         slf: &Bound<'_, Self>,
         device: Option<&Bound<'_, PyAny>>,
         block_dim: Option<u32>,
     ) -> PyResult<()> {
-        crate::loading::load_module(slf.py(), Some(slf.as_any()), device, false, block_dim, None)
+        let py = slf.py();
+        let devices = [crate::device::device_argument(py, device)?];
+        crate::loading::load(
+            py,
+            &[slf.clone()],
+            &devices,
+            block_dim.unwrap_or(0),
+            crate::loading::Mistakes::Leave,
+        )
     }
 
     /// Tells that something the kernels depend on has changed.

@@ -124,7 +124,8 @@ fn sortable_keys(scalar: Scalar, bytes: &[u8]) -> Option<Vec<u64>> {
     const SIGN64: u64 = 1 << 63;
     let float32 = |b: u32| if b & SIGN32 == 0 { b | SIGN32 } else { !b };
     let float64 = |b: u64| if b & SIGN64 == 0 { b | SIGN64 } else { !b };
-    let wide = |keys: Vec<u32>, order: &dyn Fn(u32) -> u32| keys.into_iter().map(|k| order(k).into()).collect();
+    let wide =
+        |keys: Vec<u32>, order: &dyn Fn(u32) -> u32| keys.into_iter().map(|k| order(k).into()).collect();
     Some(match scalar {
         Scalar::I32 => wide(u32::read(bytes), &|k| k ^ SIGN32),
         Scalar::U32 => wide(u32::read(bytes), &|k| k),
@@ -155,7 +156,8 @@ fn sort_ranges(
     let mask = if bits.end - bits.start >= 64 { u64::MAX } else { (1 << (bits.end - bits.start)) - 1 };
     let mut places: Vec<u32> = (0..count as u32).collect();
     for range in ranges {
-        places[range.clone()].par_sort_by_key(|i| order[*i as usize].checked_shr(bits.start).unwrap_or(0) & mask);
+        places[range.clone()]
+            .par_sort_by_key(|i| order[*i as usize].checked_shr(bits.start).unwrap_or(0) & mask);
     }
     let gather = |bytes: &[u8], size: usize| -> Vec<u8> {
         places.iter().flat_map(|i| &bytes[*i as usize * size..][..size]).copied().collect()
@@ -242,20 +244,29 @@ pub fn segmented_sort_pairs(
     for (name, array) in named {
         let Some(array) = array else { continue };
         if array.ndim() != 1 {
-            return Err(bad(NAME, format!("{name} must be one-dimensional, not of {} dimensions", array.ndim())));
+            return Err(bad(
+                NAME,
+                format!("{name} must be one-dimensional, not of {} dimensions", array.ndim()),
+            ));
         }
         if !array.is_contiguous() {
             return Err(bad(NAME, format!("{NAME}() requires a contiguous {name} array")));
         }
         if array.dtype() != Type::I32 {
-            return Err(bad(NAME, format!("{name} must be of type int32, not {}", array.dtype().python_name())));
+            return Err(bad(
+                NAME,
+                format!("{name} must be of type int32, not {}", array.dtype().python_name()),
+            ));
         }
     }
     if let Some(ends) = ends
         && ends.len() != starts.len()
     {
         let sizes = format!("{} vs {}", starts.len(), ends.len());
-        return Err(bad(NAME, format!("segment_start_indices and segment_end_indices must have the same size ({sizes})")));
+        return Err(bad(
+            NAME,
+            format!("segment_start_indices and segment_end_indices must have the same size ({sizes})"),
+        ));
     }
     sort_checks(NAME, keys, values, "Array storage", count)?;
     if !matches!(keys.dtype(), Type::I32 | Type::F32) || values.dtype() != Type::I32 {
@@ -304,7 +315,10 @@ pub fn runlength_encode(
         return Err(bad(NAME, "run_values, run_lengths and values storage devices do not match"));
     }
     if run_values.len() < count || run_lengths.len() < count {
-        return Err(bad(NAME, format!("Output array storage sizes must be at least equal to value_count ({count})")));
+        return Err(bad(
+            NAME,
+            format!("Output array storage sizes must be at least equal to value_count ({count})"),
+        ));
     }
     let dtype = values.dtype();
     if dtype != run_values.dtype() {
@@ -514,8 +528,12 @@ fn write_values(scalar: Scalar, values: &[Value]) -> Vec<u8> {
         Scalar::U32 => ints!(u32),
         Scalar::I64 => ints!(i64),
         Scalar::U64 => ints!(u64),
-        Scalar::F16 => u16::write(&values.iter().map(|v| f16::from_f64(float(v)).to_bits()).collect::<Vec<_>>()),
-        Scalar::BF16 => u16::write(&values.iter().map(|v| bf16::from_f64(float(v)).to_bits()).collect::<Vec<_>>()),
+        Scalar::F16 => {
+            u16::write(&values.iter().map(|v| f16::from_f64(float(v)).to_bits()).collect::<Vec<_>>())
+        }
+        Scalar::BF16 => {
+            u16::write(&values.iter().map(|v| bf16::from_f64(float(v)).to_bits()).collect::<Vec<_>>())
+        }
         Scalar::F32 | Scalar::F64 => float_bytes(scalar, &values.iter().map(float).collect::<Vec<_>>()),
     }
 }

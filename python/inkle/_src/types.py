@@ -3,15 +3,9 @@
 import numpy as _np
 
 from inkle import (
-    array,
-    array1d,
-    array2d,
-    array3d,
-    array4d,
     bool,
     dtype_from_numpy,
     dtype_to_numpy,
-    indexedarray,
     named_type,
 )
 from inkle import types as _types

@@ -8,4 +8,5 @@ def check_p2p():
     """Whether GPUs may be expected to reach each other's memory; drivers say so themselves."""
     return True
 
+
 __getattr__ = absent("inkle._src.utils")
