@@ -116,7 +116,7 @@ class _Plan:
             names[f"T{i}"] = _type_of(value)
             values.append(f"v{i}: T{i}")
         call = ", ".join(f"v{i}" for i in range(len(inputs)))
-        probe = f"def map_target({call}):\n    return function({call})\n"
+        probe = f"def map_target({', '.join(values)}):\n    return function({call})\n"
         names["map_target"] = func(_define(probe, names)["map_target"], module=_module())
         probe = f"def map_probe({', '.join(values)}):\n    map_target({call})\n"
         tester = kernel(_define(probe, names)["map_probe"], module=_module())

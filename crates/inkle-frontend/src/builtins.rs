@@ -34,6 +34,7 @@ pub enum Special {
     BitCount,
     Cast,
     ExpectEq,
+    ExpectNear,
     ExpectNeq,
     Extract,
     Identity,
@@ -331,6 +332,13 @@ pub const BUILTINS: &[Builtin] = &[
         &["a: T, b: T"],
         Lower::Special(Special::ExpectEq),
         "Prints a message when the values differ.",
+    ),
+    entry(
+        "expect_near",
+        UTILITY,
+        &["a: T, b: T, tolerance: R"],
+        Lower::Special(Special::ExpectNear),
+        "Prints a message when some component of the values differs by more than the tolerance.",
     ),
     entry(
         "expect_neq",

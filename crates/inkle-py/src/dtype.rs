@@ -293,7 +293,9 @@ fn scalar_class<'py>(py: Python<'py>, pattern: &ScalarPattern) -> PyResult<Bound
 fn make_class<'py>(py: Python<'py>, pattern: &Pattern, name: &str) -> PyResult<Bound<'py, PyAny>> {
     let attributes = PyDict::new(py);
     attributes.set_item("__module__", "inkle")?;
-    attributes.set_item("__slots__", PyTuple::empty(py))?;
+    if matches!(generalise(pattern), Pattern::Scalar(_)) {
+        attributes.set_item("__slots__", PyTuple::empty(py))?;
+    }
     attributes.set_item("_native_type_", Py::new(py, NativeType::new(pattern.clone()))?)?;
     let size = |p: &SizePattern| match p {
         SizePattern::Exact(n) => Some(*n),
@@ -301,6 +303,14 @@ fn make_class<'py>(py: Python<'py>, pattern: &Pattern, name: &str) -> PyResult<B
     };
     let general = generalise(pattern);
     let base = match &general {
+        Pattern::Scalar(ScalarPattern::Exact(scalar)) => {
+            let attribute = |of| Py::new(py, ScalarAttribute { scalar: *scalar, of });
+            attributes.set_item("_type_", attribute(Meta::Ctypes)?)?;
+            if *scalar != Scalar::BF16 {
+                attributes.set_item("__numpy_dtype__", attribute(Meta::Numpy)?)?;
+            }
+            py.get_type::<ScalarValue>()
+        }
         Pattern::Scalar(_) => py.get_type::<ScalarValue>(),
         Pattern::Vec(n, s) => {
             attributes.set_item("_length_", size(n))?;
@@ -329,6 +339,52 @@ fn make_class<'py>(py: Python<'py>, pattern: &Pattern, name: &str) -> PyResult<B
         other => return Err(PyTypeError::new_err(format!("no Python class stands for {other}"))),
     };
     py.get_type::<PyType>().call1((name, (base,), attributes))
+}
+
+/// What other libraries call the type of a scalar class.
+enum Meta {
+    /// The type of `ctypes` that has its bits.
+    Ctypes,
+    /// The dtype of numpy.
+    Numpy,
+}
+
+/// An attribute of scalar classes that is worked out when it is asked for, so that the library it is about need not be
+/// loaded before.
+#[pyclass(frozen, module = "inkle._native")]
+struct ScalarAttribute {
+    scalar: Scalar,
+    of: Meta,
+}
+
+#[pymethods]
+impl ScalarAttribute {
+    fn __get__<'py>(
+        &self,
+        py: Python<'py>,
+        _instance: &Bound<'py, PyAny>,
+        _owner: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match self.of {
+            Meta::Numpy => py.import("numpy")?.getattr("dtype")?.call1((self.scalar.python_name(),)),
+            Meta::Ctypes => {
+                let name = match self.scalar {
+                    Scalar::Bool => "c_bool",
+                    Scalar::I8 => "c_int8",
+                    Scalar::U8 => "c_uint8",
+                    Scalar::I16 => "c_int16",
+                    Scalar::U16 | Scalar::F16 | Scalar::BF16 => "c_uint16",
+                    Scalar::I32 => "c_int32",
+                    Scalar::U32 => "c_uint32",
+                    Scalar::I64 => "c_int64",
+                    Scalar::U64 => "c_uint64",
+                    Scalar::F32 => "c_float",
+                    Scalar::F64 => "c_double",
+                };
+                py.import("ctypes")?.getattr(name)
+            }
+        }
+    }
 }
 
 /// An exact type in the pattern of its family.

@@ -69,6 +69,16 @@ impl PythonEnvironment {
             }
             return Ok(Some(Binding::Builtin(name.to_owned())));
         }
+        if let Ok(module) = object.cast::<PyModule>()
+            && module.name().is_ok_and(|n| n == "inkle")
+            && let Some(ty) = match name {
+                "int" => Some(Type::I32),
+                "float" => Some(Type::F32),
+                _ => None,
+            }
+        {
+            return Ok(Some(Binding::Type(ty)));
+        }
         object.getattr_opt(name)?.map(|value| self.binding(&value)).transpose()
     }
 }

@@ -66,6 +66,8 @@ struct CallEnvironment<'a> {
     shape: &'a Shape,
     /// The results once known; the kernel then stores them.
     results: Option<Vec<Type>>,
+    /// Whether the built-in gives nothing back.
+    for_effect: bool,
 }
 
 fn expr(kind: ExprKind) -> Expr {
@@ -133,7 +135,7 @@ impl CallEnvironment<'_> {
         let args = slots.by_ref().take(positional).collect();
         let keywords = self.shape.names.iter().cloned().map(Some).zip(slots).collect();
         let call = expr(ExprKind::Call { func: name(&self.shape.builtin), args, keywords });
-        let body = vec![stmt(StmtKind::Return(Some(call)))];
+        let body = vec![stmt(if self.for_effect { StmtKind::Expr(call) } else { StmtKind::Return(Some(call)) })];
         self.source(TARGET, TARGET_NAME, self.values().collect(), body)
     }
 
@@ -210,9 +212,15 @@ impl Environment for CallEnvironment<'_> {
 }
 
 fn prepare(shape: &Shape) -> Result<Ready, CompileError> {
-    let mut environment = CallEnvironment { shape, results: None };
+    let mut environment = CallEnvironment { shape, results: None, for_effect: false };
     let types: Vec<Type> = environment.values().map(|(_, ty)| ty).collect();
-    let module = check_kernel(&environment, KERNEL, &types, CheckOptions::default())?;
+    let module = match check_kernel(&environment, KERNEL, &types, CheckOptions::default()) {
+        Err(problems) if problems.0.iter().any(|d| d.code == inkle_frontend::codes::NOT_A_VALUE) => {
+            environment.for_effect = true;
+            check_kernel(&environment, KERNEL, &types, CheckOptions::default())?
+        }
+        checked => checked?,
+    };
     let target = module.functions.iter().find(|f| f.name.starts_with(TARGET_NAME));
     let results = target.map(|f| f.results.clone()).unwrap_or_default();
     environment.results = Some(results.clone());

@@ -78,6 +78,20 @@ fn binary<'py>(
     Ok(number::to_component(py, scalar, op.apply(scalar, a, b)?)?.unbind())
 }
 
+/// A power of floats, by the built-in; numbers without a type take that of `value`.
+fn power<'py>(
+    value: &Bound<'py, ScalarValue>,
+    other: &Bound<'py, PyAny>,
+    swapped: bool,
+) -> PyResult<Py<PyAny>> {
+    let py = value.py();
+    if !value.get().scalar.is_float() || operand(other).is_none() {
+        return Ok(py.NotImplemented());
+    }
+    let operands = if swapped { [other, value.as_any()] } else { [value.as_any(), other] };
+    Ok(crate::host_call::call(py, "pow", &PyTuple::new(py, operands)?, None)?.unbind())
+}
+
 #[pymethods]
 impl ScalarValue {
     #[new]
@@ -201,6 +215,22 @@ impl ScalarValue {
 
     fn __rmod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Py<PyAny>> {
         binary(slf, other, Arithmetic::Mod, true)
+    }
+
+    fn __pow__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        _modulo: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        power(slf, other, false)
+    }
+
+    fn __rpow__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        _modulo: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        power(slf, other, true)
     }
 
     fn __neg__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -70,6 +70,76 @@ def strides_from_shape(shape, dtype):
     return tuple(reversed(strides))
 
 
+ARRAY_TYPE_REGULAR, ARRAY_TYPE_INDEXED, ARRAY_TYPE_FABRIC, ARRAY_TYPE_FABRIC_INDEXED = range(4)
+
+_CODES = {
+    "bool": "b",
+    **{f"{kind}{bits}": f"{kind[0]}{bits // 8}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)},
+    **{"float16": "f2", "bfloat16": "bf2", "float32": "f4", "float64": "f8"},
+}
+
+
+def array_type_id(a):
+    """Which of the ``ARRAY_TYPE_`` kinds an array or its annotation is."""
+    return ARRAY_TYPE_INDEXED if "indexed" in _types.type_repr(a) else ARRAY_TYPE_REGULAR
+
+
+def get_type_code(t):
+    """A short name of a type: ``f4``, ``v3f4``, ``m22f8``, ``a1v3f4``."""
+    kind = _types.type_kind(t)
+    if kind == "array":
+        letters = "ia" if array_type_id(t) == ARRAY_TYPE_INDEXED else "a"
+        return f"{letters}{t.ndim}{get_type_code(t.dtype)}"
+    if kind == "scalar":
+        return _CODES[_types.type_to_warp(t).__name__]
+    if kind in ("vector", "matrix", "quaternion", "transformation"):
+        scalar = get_type_code(t._wp_scalar_type_)
+        if kind == "vector":
+            return f"v{t._length_}{scalar}"
+        if kind == "matrix":
+            rows, columns = t._shape_
+            return f"m{rows}{columns}{scalar}"
+        return f"{'q' if kind == 'quaternion' else 't'}{scalar}"
+    if t is str:
+        return "str"
+    raise TypeError(f"{t!r} has no type code")
+
+
+def _size(item):
+    """The number in ``Literal[3]``; other things are themselves."""
+    return item.__args__[0] if hasattr(item, "__args__") else item
+
+
+class Vector:
+    """``Vector[dtype, Literal[3]]``: a class of vectors."""
+
+    def __class_getitem__(cls, item):
+        dtype, length = item
+        return _types.vector(_size(length), dtype)
+
+
+class Matrix:
+    """``Matrix[dtype, Literal[2], Literal[3]]``: a class of matrices."""
+
+    def __class_getitem__(cls, item):
+        dtype, rows, columns = item
+        return _types.matrix((_size(rows), _size(columns)), dtype)
+
+
+class Quaternion:
+    """``Quaternion[dtype]``: a class of quaternions."""
+
+    def __class_getitem__(cls, dtype):
+        return _types.quaternion(dtype)
+
+
+class Transformation:
+    """``Transformation[dtype]``: a class of transforms."""
+
+    def __class_getitem__(cls, dtype):
+        return _types.transformation(dtype)
+
+
 def __getattr__(name):
     import inkle
 

@@ -130,6 +130,10 @@ impl FunctionCx<'_, '_> {
                 ExprKind::Starred(inner) => (inner, true),
                 _ => (arg, false),
             };
+            if spread && let Some(items) = self.array_run(inner)? {
+                out.positional.extend(items.into_iter().map(|item| (item, inner.span)));
+                continue;
+            }
             match self.expr(inner) {
                 Ok(val) if spread => match self.items_of(&val) {
                     Some(items) => out.positional.extend(items.into_iter().map(|item| (item, inner.span))),

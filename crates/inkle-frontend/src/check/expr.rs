@@ -114,6 +114,10 @@ impl FunctionCx<'_, '_> {
         let mut vals = Vec::new();
         for item in items {
             if let ExprKind::Starred(inner) = &*item.kind {
+                if let Some(items) = self.array_run(inner)? {
+                    vals.extend(items);
+                    continue;
+                }
                 let val = self.expr(inner)?;
                 match self.items_of(&val) {
                     Some(items) => vals.extend(items),

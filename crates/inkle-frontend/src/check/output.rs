@@ -1,12 +1,13 @@
 //! Printing.
 
 use inkle_diag::{Diagnostic, Span};
-use inkle_ir::{OpKind, Scalar, Type};
+use inkle_ir::{BinaryOp, CmpOp, OpKind, Scalar, Type, UnaryOp, Value};
 
 use super::call::Args;
 use super::codes;
 use super::function::FunctionCx;
 use super::val::{R, Val};
+use crate::builtins::Builtin;
 use crate::env::ConstValue;
 use crate::tree::{self, Expr, ExprKind, FormatPart};
 
@@ -19,6 +20,52 @@ impl FunctionCx<'_, '_> {
         let name = if equal { "expect_eq" } else { "expect_neq" };
         let text =
             format!("Error, {name}({}, {}) failed\n", self.text_of(at), self.text_of(bt)).replace('%', "%%");
+        self.branch(failed, |cx| cx.builder().effect(OpKind::Print(text), []), |_| {});
+        Ok(())
+    }
+
+    /// `expect_near(a, b, tolerance)`: a message when some component differs by more than the tolerance, or is no
+    /// number.
+    pub(super) fn expect_near(
+        &mut self,
+        builtin: &Builtin,
+        args: &Args,
+        [(a, at), (b, bt), (tolerance, _)]: [(Val, Span); 3],
+        span: Span,
+    ) -> R<()> {
+        let typed = [&a, &b].into_iter().find(|val| !val.is_literal()).unwrap_or(&a);
+        let ty = self.type_of(typed);
+        let Some((ty, scalar)) = ty.and_then(|ty| Some((ty, ty.scalar().filter(|s| s.is_float())?))) else {
+            return Err(self.no_overload(builtin, args, span));
+        };
+        let limit = (self.type_of(&tolerance).is_some_and(|t| t.as_scalar() == Some(scalar)))
+            .then(|| tolerance.clone());
+        let limit = match (limit, tolerance.const_scalar()) {
+            (Some(limit), _) => self.value_of(&limit, span)?,
+            (None, Some(constant)) => self.builder().constant(constant, scalar),
+            (None, None) => return Err(self.no_overload(builtin, args, span)),
+        };
+        let (Some(left), Some(right)) = (self.coerce(&a, ty, at), self.coerce(&b, ty, bt)) else {
+            return Err(self.no_overload(builtin, args, span));
+        };
+        let mut near: Option<Value> = None;
+        for i in 0..ty.component_count().unwrap_or(1) {
+            let (mut x, mut y) = (left, right);
+            if ty.as_scalar().is_none() {
+                (x, y) = (self.builder().extract(left, i), self.builder().extract(right, i));
+            }
+            let difference = self.builder().binary(BinaryOp::Sub, x, y);
+            let size = self.builder().unary(UnaryOp::Abs, difference);
+            let close = self.builder().cmp(CmpOp::Le, size, limit);
+            near = Some(match near {
+                Some(so_far) => self.builder().binary(BinaryOp::And, so_far, close),
+                None => close,
+            });
+        }
+        let Some(near) = near else { return Ok(()) };
+        let failed = self.builder().unary(UnaryOp::Not, near);
+        let (left, right) = (self.text_of(at), self.text_of(bt));
+        let text = format!("Error, expect_near({left}, {right}) failed\n").replace('%', "%%");
         self.branch(failed, |cx| cx.builder().effect(OpKind::Print(text), []), |_| {});
         Ok(())
     }

@@ -219,6 +219,44 @@ impl FunctionCx<'_, '_> {
         })
     }
 
+    /// The elements of `array[start:stop:step]` whose bounds are known, for unpacking; `None` for anything else.
+    pub(super) fn array_run(&mut self, expr: &Expr) -> R<Option<Vec<Val>>> {
+        let ExprKind::Subscript { value, indices } = &*expr.kind else { return Ok(None) };
+        let [index] = indices.as_slice() else { return Ok(None) };
+        let ExprKind::Slice { start, stop, step } = &*index.kind else { return Ok(None) };
+        let array = self.expr(value)?;
+        let Some(Type::Array(ty)) = self.type_of(&array) else { return Ok(None) };
+        let mut known = [Some(0), None, Some(1)];
+        for (bound, value) in [start, stop, step].into_iter().zip(&mut known) {
+            if let Some(bound) = bound {
+                *value = self.expr(bound)?.const_int();
+            }
+        }
+        let problem = match known {
+            [Some(start @ 0..), Some(stop @ 0..), Some(step @ 1..)] => {
+                let array = self.value_of(&array, value.span)?;
+                let mut items = Vec::new();
+                for i in (start..stop).step_by(step as usize) {
+                    let i = self.builder().i32(i as i32);
+                    items.push(if ty.ndim == 1 {
+                        let element = self.builder().elem(array, &[i]);
+                        Val::Ir(self.builder().load(element))
+                    } else {
+                        Val::Ir(self.builder().view(array, &[i]))
+                    });
+                }
+                return Ok(Some(items));
+            }
+            [_, None, _] if stop.is_none() => "the slice of an array that is unpacked needs an explicit stop",
+            [None, ..] | [_, None, _] | [.., None] => {
+                "the bounds of the slice of an array that is unpacked must be constant"
+            }
+            _ => "the slice of an array that is unpacked needs bounds from 0 up and a positive step",
+        };
+        let help = "write `array[0:3]` with the numbers";
+        Err(self.report(Diagnostic::new(codes::NEEDS_CONSTANT, index.span, problem).help(help)))
+    }
+
     /// Reads a place.
     pub(super) fn get(&mut self, place: &Place) -> R<Val> {
         match place {

@@ -97,6 +97,17 @@ fn parts<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
     }
 }
 
+/// The names that an expression mentions.
+pub(super) fn mentioned(expr: &Expr) -> Vec<&str> {
+    let mut names = Vec::new();
+    parts(expr, &mut |part| {
+        if let ExprKind::Name(name) = &*part.kind {
+            names.push(name.as_str());
+        }
+    });
+    names
+}
+
 /// Calls `visit` on the names that a target binds.
 fn bound<'a>(target: &'a Expr, visit: &mut dyn FnMut(&'a str)) {
     match &*target.kind {

@@ -6,6 +6,7 @@ use inkle_ir::{BinaryOp, Constant, OpKind, Scalar, Type, Value};
 use super::call::Args;
 use super::codes;
 use super::function::{FunctionCx, Origin};
+use super::scan;
 use super::val::{R, Slot, Val};
 use crate::builtins::{Builtin, Special};
 use crate::env::ConstValue;
@@ -98,6 +99,17 @@ impl FunctionCx<'_, '_> {
             Special::ExpectEq | Special::ExpectNeq => {
                 self.count(builtin, &args, 2..=2, span)?;
                 self.expect(special == Special::ExpectEq, &args, span)?;
+                Ok(None)
+            }
+            Special::ExpectNear => {
+                let names = ["a", "b", "tolerance"];
+                let mut args = args;
+                if args.positional.len() + args.keywords.len() == 2 {
+                    let tolerance = Val::Const(ConstValue::Float(1e-6));
+                    args.keywords.push(("tolerance".to_owned(), tolerance, span));
+                }
+                let [a, b, tolerance] = self.three(builtin, &args, names, span)?;
+                self.expect_near(builtin, &args, [a, b, tolerance], span)?;
                 Ok(None)
             }
             Special::Printf => self.printf(&args, span).map(|()| None),
@@ -240,7 +252,16 @@ impl FunctionCx<'_, '_> {
             }
         }
         locals.sort_by(|a, b| a.0.cmp(&b.0));
-        match self.checker.env.static_value(key, arg, &locals) {
+        let value = self.checker.env.static_value(key, arg, &locals);
+        // Python does not know the kernel's variables, but the checker knows their types: `wp.static(len(v))`.
+        let mut mentioned = scan::mentioned(arg).into_iter();
+        if value.is_err() && mentioned.any(|name| self.names.contains_key(name)) {
+            let val = self.expr(arg)?;
+            if matches!(val, Val::Const(_) | Val::Type(_)) {
+                return Ok(val);
+            }
+        }
+        match value {
             Ok(binding) => {
                 let text = self.text_of(arg.span);
                 self.bound(binding, &text, arg.span)
