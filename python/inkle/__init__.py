@@ -135,6 +135,31 @@ _TORCH = (
     "to_torch",
 )
 
+# Types that inkle does not have yet and that annotations use: what is declared with them fails when it is used.
+_ANNOTATIONS = (
+    "Bvh",
+    "BvhQuery",
+    "HashGrid",
+    "HashGridQuery",
+    "Mesh",
+    "MeshQuery",
+    "MeshQueryAABB",
+    "MeshQueryPoint",
+    "MeshQueryRay",
+    "Texture1D",
+    "Texture2D",
+    "Texture3D",
+    "Volume",
+    "fabricarray",
+    "fabricarrayarray",
+    "fixedarray",
+    "indexedfabricarray",
+    "indexedfabricarrayarray",
+    "ref",
+    "tile",
+    "tile_stack",
+)
+
 # What the reference API has and inkle does not have yet, so that a missing feature is not taken for a typing mistake.
 _PLANNED = frozenset(
     """
@@ -191,6 +216,10 @@ def _find(name):
         found = Union[Device, str, None]  # noqa: UP007 - a plain `|` with a string does not evaluate
     if found is None and name == "map":
         from inkle._map import map as found
+    if found is None and name in _ANNOTATIONS:
+        from inkle._planned import Absent
+
+        found = Absent(f"inkle.{name}")
     if found is None and name in _TORCH:
         from inkle import _torch
 

@@ -21,6 +21,11 @@ class Absent:
     def __call__(self, *args, **kwargs):
         raise NotImplementedError(f"{self._name} is not available in inkle yet")
 
+    def __ror__(self, other):
+        return self
+
+    __or__ = __ror__
+
     def __repr__(self):
         return f"<{self._name}, not available in inkle yet>"
 

@@ -222,6 +222,16 @@ fn meaning_of(value: &Bound<'_, PyAny>) -> PyResult<Meaning> {
     Ok(Meaning::Object)
 }
 
+/// What a name means that the program does not define: kernels know built-ins and types without a prefix.
+fn known_everywhere(py: Python<'_>, name: &str) -> Option<Binding> {
+    if let Ok(Some(class)) = crate::dtype::named_type(py, name)
+        && let Ok(Some(Pattern::Exact(ty))) = pattern_of(&class)
+    {
+        return Some(Binding::Type(ty));
+    }
+    is_builtin(name).then(|| Binding::Builtin(name.to_owned()))
+}
+
 fn unsupported(py: Python<'_>, error: &PyErr) -> Binding {
     Binding::Unsupported(format!("something that raises {}", error.value(py)))
 }
@@ -306,7 +316,8 @@ impl Environment for PythonEnvironment {
         Python::attach(|py| {
             let definition = Definition::get(function)?;
             match scope::lookup(definition.function.bind(py), name) {
-                Ok(value) => value.map(|v| self.binding(&v).unwrap_or_else(|e| unsupported(py, &e))),
+                Ok(Some(value)) => Some(self.binding(&value).unwrap_or_else(|e| unsupported(py, &e))),
+                Ok(None) => known_everywhere(py, name),
                 Err(error) => Some(unsupported(py, &error)),
             }
         })

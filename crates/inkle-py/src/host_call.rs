@@ -135,7 +135,8 @@ impl CallEnvironment<'_> {
         let args = slots.by_ref().take(positional).collect();
         let keywords = self.shape.names.iter().cloned().map(Some).zip(slots).collect();
         let call = expr(ExprKind::Call { func: name(&self.shape.builtin), args, keywords });
-        let body = vec![stmt(if self.for_effect { StmtKind::Expr(call) } else { StmtKind::Return(Some(call)) })];
+        let body =
+            vec![stmt(if self.for_effect { StmtKind::Expr(call) } else { StmtKind::Return(Some(call)) })];
         self.source(TARGET, TARGET_NAME, self.values().collect(), body)
     }
 

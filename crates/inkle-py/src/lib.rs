@@ -26,6 +26,7 @@ mod linear;
 mod loading;
 mod module;
 mod number;
+mod overload;
 mod pack;
 mod scalar;
 mod scope;
@@ -75,13 +76,15 @@ mod _native {
     #[pymodule_export]
     use crate::function::Function;
     #[pymodule_export]
-    use crate::kernel::{Kernel, constant, func, kernel, overload, result_types, struct_};
+    use crate::kernel::{Kernel, constant, func, kernel, struct_};
     #[pymodule_export]
     use crate::launch::{Launch, launch};
     #[pymodule_export]
     use crate::loading::{clear_kernel_cache, compile_statistics, force_load, kernel_cache_dir, load_module};
     #[pymodule_export]
     use crate::module::{Module, get_module, get_module_options, set_module_options};
+    #[pymodule_export]
+    use crate::overload::{overload, result_types};
     #[pymodule_export]
     use crate::scalar::ScalarValue;
     #[pymodule_export]

@@ -1,13 +1,10 @@
 """The exceptions of kernels that are wrong."""
 
-from inkle import CompileError
+import inkle
 from inkle._planned import absent
 
-WarpCodegenError = CompileError
-WarpCodegenAttributeError = CompileError
-WarpCodegenIndexError = CompileError
-WarpCodegenKeyError = CompileError
-WarpCodegenTypeError = CompileError
-WarpCodegenValueError = CompileError
+_missing = absent("inkle._src.codegen")
 
-__getattr__ = absent("inkle._src.codegen")
+
+def __getattr__(name):
+    return getattr(inkle, name) if name.startswith("WarpCodegen") else _missing(name)

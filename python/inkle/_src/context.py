@@ -1,5 +1,11 @@
 """Devices, kernels, functions, modules and launches."""
 
+import inkle
+from inkle._logger import log_warning  # noqa: F401 - programs replace it here
 from inkle._planned import absent
 
-__getattr__ = absent("inkle._src.context")
+_missing = absent("inkle._src.context")
+
+
+def __getattr__(name):
+    return getattr(inkle, name) if not name.startswith("_") and hasattr(inkle, name) else _missing(name)

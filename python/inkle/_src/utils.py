@@ -1,5 +1,6 @@
 """Helpers around kernels."""
 
+from inkle._map import map_cache  # noqa: F401 - its name is here
 from inkle._planned import absent
 from inkle.utils import *  # noqa: F403 - the public names are the ones meant
 

@@ -1,0 +1,131 @@
+//! `inkle.overload`: generic kernels with definite types; and the types of what functions give back.
+
+use inkle_frontend::pattern::{Bindings, Pattern};
+use inkle_module::CheckOptions;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::environment::PythonEnvironment;
+use crate::error::{argument_error, compile_error};
+use crate::function::{Definition, key_of};
+use crate::kernel::{Kernel, Signature, wrong_count};
+use crate::module::Module;
+
+impl Kernel {
+    /// This kernel with definite types for all parameters.
+    ///
+    /// # Errors
+    /// For a type that a parameter does not take, and a parameter that is left generic.
+    fn with_types<'py>(&self, py: Python<'py>, given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Kernel>> {
+        let signature = self.signature(py);
+        let signature = signature.as_ref().as_ref().map_err(|d| compile_error(py, d))?;
+        if signature.exact.is_some() {
+            return Err(argument_error(
+                py,
+                format!("kernel `{}` is not generic: it needs no overloads", self.key()),
+            ));
+        }
+        let by_name = given.cast::<PyDict>().ok();
+        let by_place: Vec<_> = match by_name {
+            Some(names) => {
+                for name in names.keys() {
+                    let name: String = name.extract()?;
+                    if !signature.params.iter().any(|(known, _)| *known == name) {
+                        return Err(argument_error(
+                            py,
+                            format!("kernel `{}` has no parameter `{name}`", self.key()),
+                        ));
+                    }
+                }
+                Vec::new()
+            }
+            None => given.try_iter()?.collect::<PyResult<_>>()?,
+        };
+        if by_name.is_none() && by_place.len() != signature.params.len() {
+            return Err(wrong_count(py, self.key(), signature.params.len(), by_place.len()));
+        }
+        let (mut types, mut bindings) = (Vec::new(), Bindings::default());
+        for (index, (name, pattern)) in signature.params.iter().enumerate() {
+            let annotation = match by_name {
+                Some(names) => names.get_item(name)?,
+                None => Some(by_place[index].clone()),
+            };
+            let ty = match &annotation {
+                None => pattern.instantiate(&Bindings::default()),
+                Some(annotation) => crate::dtype::pattern_of(annotation)?
+                    .and_then(|p| p.instantiate(&Bindings::default()))
+                    .filter(|ty| pattern.matches(*ty, &mut bindings)),
+            };
+            let Some(ty) = ty else {
+                let given =
+                    annotation.map_or_else(|| Ok("nothing".to_owned()), |a| crate::dtype::type_repr(&a))?;
+                let message =
+                    format!("kernel `{}`, parameter `{name}`: expected {pattern}, got {given}", self.key());
+                return Err(argument_error(py, message));
+            };
+            types.push(ty);
+        }
+        let params = signature.params.iter().zip(&types).map(|((n, _), ty)| (n.clone(), Pattern::Exact(*ty)));
+        let signature = Signature { params: params.collect(), exact: Some(types) };
+        self.with_signature(py, signature)
+    }
+}
+
+/// A generic kernel with definite argument types, given in a list or by name. As a decorator of a function named like
+/// the kernel it checks that the function's annotations fit, and gives back the generic kernel.
+#[pyfunction]
+#[pyo3(signature = (kernel, arg_types = None))]
+pub fn overload<'py>(
+    py: Python<'py>,
+    kernel: &Bound<'py, PyAny>,
+    arg_types: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, Kernel>> {
+    if let Ok(generic) = kernel.cast::<Kernel>() {
+        return match arg_types {
+            Some(types) => generic.get().with_types(py, types),
+            None => Err(argument_error(py, "an overload of a kernel needs `arg_types`")),
+        };
+    }
+    let definition = Definition::new(kernel)?;
+    let module = Module::named(py, &kernel.getattr(intern!(py, "__module__"))?.extract::<String>()?)?;
+    let key = key_of(kernel)?;
+    let generic = module.get().kernels(py)?.get_item(&key)?;
+    let Some(generic) = generic.and_then(|g| g.cast_into::<Kernel>().ok()) else {
+        let message =
+            format!("no generic kernel `{key}` in module `{}` to make an overload of", module.get().name());
+        return Err(argument_error(py, message));
+    };
+    let types = PyDict::new(py);
+    for (name, annotation) in definition.annotations(py)?.iter() {
+        if name.extract::<String>()? != "return" {
+            types.set_item(name, annotation)?;
+        }
+    }
+    // The name stands for the generic kernel still, so that launches go on choosing by their arguments.
+    generic.get().with_types(py, types.as_any())?;
+    Ok(generic)
+}
+
+/// The types of the results of the function `name` that a kernel calls.
+#[pyfunction]
+pub fn result_types<'py>(
+    py: Python<'py>,
+    kernel: &Bound<'py, Kernel>,
+    name: &str,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let Some(types) = kernel.get().exact_types(py)? else {
+        return Err(argument_error(py, format!("kernel `{}` is generic", kernel.get().key())));
+    };
+    let environment = PythonEnvironment::default();
+    let module = inkle_frontend::check_kernel(
+        &environment,
+        kernel.get().definition().key,
+        &types,
+        CheckOptions::default(),
+    )
+    .map_err(|d| compile_error(py, &d))?;
+    let found = module.functions.iter().find(|f| f.name.starts_with(name));
+    let results = found.map(|f| f.results.as_slice()).unwrap_or_default();
+    results.iter().map(|ty| crate::dtype::class_of(py, *ty)).collect()
+}
