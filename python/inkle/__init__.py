@@ -6,7 +6,7 @@ first asked for, so importing the package costs little.
 
 from inkle import config
 from inkle._arrays import array1d, array2d, array3d, array4d, indexedarray
-from inkle._custom_gradients import func_grad, func_replay
+from inkle._custom_gradients import func_grad, func_native, func_replay
 from inkle._logger import (
     LOG_DEBUG,
     LOG_ERROR,
@@ -21,7 +21,10 @@ from inkle._logger import (
 from inkle._native import (
     ArgumentError,
     Builtin,
+    CompileAttributeError,
     CompileError,
+    CompileNameError,
+    CompileTypeError,
     Device,
     Event,
     Function,
@@ -111,13 +114,11 @@ tau = TAU = 6.283185307179586
 inf = INF = float("inf")
 nan = NAN = float("nan")
 
-# Every mistake in a kernel is one class; programs catch it by the names the reference API has for some kinds.
-WarpCodegenError = CompileError
-WarpCodegenAttributeError = CompileError
-WarpCodegenIndexError = CompileError
-WarpCodegenKeyError = CompileError
-WarpCodegenTypeError = CompileError
-WarpCodegenValueError = CompileError
+# The names the reference API has for kinds of mistakes in kernels.
+WarpCodegenError = WarpCodegenIndexError = CompileError
+WarpCodegenAttributeError = CompileAttributeError
+WarpCodegenKeyError = CompileNameError
+WarpCodegenTypeError = WarpCodegenValueError = CompileTypeError
 
 TIMING_KERNEL, TIMING_KERNEL_BUILTIN, TIMING_MEMCPY, TIMING_MEMSET, TIMING_GRAPH = 1, 2, 4, 8, 16
 TIMING_ALL = 0xFFFFFFFF

@@ -1,6 +1,7 @@
 """Decorators that give a function a gradient or a replay of its own. They are kept with the function."""
 
 from inkle._native import Function
+from inkle._planned import Absent
 
 
 def _attach(forward, kind):
@@ -22,3 +23,12 @@ def func_grad(forward_func):
 def func_replay(forward_func):
     """Makes the decorated function what the backward pass calls in place of ``forward_func``."""
     return _attach(forward_func, "func_replay")
+
+
+def func_native(snippet, adj_snippet=None, replay_snippet=None):
+    """Functions written in C++: not available in inkle yet. What is decorated can be declared, not called."""
+
+    def decorator(function):
+        return Absent(f"function {function.__qualname__} of a native snippet")
+
+    return decorator

@@ -9,6 +9,7 @@ import itertools
 import linecache
 import re
 import textwrap
+from typing import Any
 
 from inkle import _native, types
 from inkle._native import array, func, kernel, launch
@@ -64,8 +65,8 @@ def _function_of_lambda(function):
     seen = inspect.getclosurevars(function)
     key = (tuple(parameters), body, id(function.__globals__), tuple((n, id(v)) for n, v in seen.nonlocals.items()))
     if key not in _lambdas:
-        names = {**function.__globals__, **seen.nonlocals}
-        text = f"def function({', '.join(parameters)}):\n    return {body}\n"
+        names = {**function.__globals__, **seen.nonlocals, "_Any": Any}
+        text = f"def function({', '.join(f'{p}: _Any' for p in parameters)}):\n    return {body}\n"
         made = func(_define(text, names)["function"], module=_module())
         # Keeping what the key names by address keeps the address from being used again.
         _remember(_lambdas, key, (made, seen.nonlocals, function.__globals__))

@@ -162,6 +162,9 @@ fn type_var(object: &Bound<'_, PyAny>) -> PyResult<Pattern> {
 
 fn is_callable_annotation(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = object.py();
+    if object.is(py.get_type::<crate::function::Function>()) {
+        return Ok(true);
+    }
     let callable = typing(py, "Callable")?;
     if object.is(&callable) {
         return Ok(true);

@@ -1,6 +1,7 @@
 //! The one table from failures to Python exceptions.
 
 use inkle_diag::Diagnostics;
+use inkle_frontend::codes;
 use inkle_runtime::{ErrorClass, RuntimeError};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -35,6 +36,55 @@ pub fn compile_error_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     Ok(class.bind(py))
 }
 
+/// Which of Python's own classes a mistake in a kernel is besides a `CompileError`: programs catch those.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Mistake {
+    /// Nothing defines a name: `KeyError`.
+    Name,
+    /// An object has no such attribute: `AttributeError`.
+    Attribute,
+    /// Everything else: `TypeError` and `ValueError`.
+    Other,
+}
+
+impl Mistake {
+    fn of(diagnostics: &Diagnostics) -> Mistake {
+        match diagnostics.0.first().map(|d| d.code) {
+            Some(codes::UNDEFINED_NAME) => Mistake::Name,
+            Some(codes::NO_ATTRIBUTE) => Mistake::Attribute,
+            _ => Mistake::Other,
+        }
+    }
+
+    /// The class; a subclass of [`compile_error_class`].
+    ///
+    /// # Errors
+    /// What Python raises while the class is made.
+    pub fn class(self, py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+        static CLASSES: [PyOnceLock<Py<PyType>>; 3] = [const { PyOnceLock::new() }; 3];
+        let (name, bases): (&str, &[&str]) = match self {
+            Mistake::Name => ("CompileNameError", &["KeyError"]),
+            Mistake::Attribute => ("CompileAttributeError", &["AttributeError"]),
+            Mistake::Other => ("CompileTypeError", &["TypeError", "ValueError"]),
+        };
+        let class = CLASSES[self as usize].get_or_try_init(py, || {
+            let builtins = py.import("builtins")?;
+            let mut all = vec![compile_error_class(py)?.clone().into_any()];
+            for base in bases {
+                all.push(builtins.getattr(*base)?);
+            }
+            let dict = PyDict::new(py);
+            dict.set_item("__doc__", "A kernel is wrong; see `inkle.CompileError`.")?;
+            dict.set_item("__module__", "inkle")?;
+            // `KeyError` shows its argument quoted.
+            dict.set_item("__str__", builtins.getattr("RuntimeError")?.getattr("__str__")?)?;
+            let class = py.get_type::<PyType>().call1((name, PyTuple::new(py, all)?, dict))?;
+            Ok::<_, PyErr>(class.cast_into::<PyType>()?.unbind())
+        })?;
+        Ok(class.bind(py))
+    }
+}
+
 /// `inkle.ArgumentError`: a value does not fit where it was given.
 ///
 /// Programs written for the reference API catch `RuntimeError`, `TypeError` or `ValueError` for one and the
@@ -64,7 +114,7 @@ pub fn compile_error(py: Python<'_>, diagnostics: &Diagnostics) -> PyErr {
 }
 
 fn build_compile_error(py: Python<'_>, diagnostics: &Diagnostics) -> PyResult<PyErr> {
-    let value = compile_error_class(py)?.call1((diagnostics.render(),))?;
+    let value = Mistake::of(diagnostics).class(py)?.call1((diagnostics.render(),))?;
     let list = PyList::empty(py);
     for diagnostic in &diagnostics.0 {
         let entry = PyDict::new(py);

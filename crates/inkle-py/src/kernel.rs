@@ -113,6 +113,23 @@ impl Kernel {
         py: Python<'py>,
         signature: Signature,
     ) -> PyResult<Bound<'py, Kernel>> {
+        self.with(py, Ok(signature))
+    }
+
+    /// This kernel, of which launches report these mistakes.
+    pub(crate) fn with_mistakes<'py>(
+        &self,
+        py: Python<'py>,
+        mistakes: Diagnostics,
+    ) -> PyResult<Bound<'py, Kernel>> {
+        self.with(py, Err(mistakes))
+    }
+
+    fn with<'py>(
+        &self,
+        py: Python<'py>,
+        signature: Result<Signature, Diagnostics>,
+    ) -> PyResult<Bound<'py, Kernel>> {
         Bound::new(
             py,
             Kernel {
@@ -120,8 +137,8 @@ impl Kernel {
                 key: self.key.clone(),
                 module: self.module.clone_ref(py),
                 options: self.options.clone_ref(py),
-                is_exact: AtomicBool::new(signature.exact.is_some()),
-                signature: Mutex::new(Some(Arc::new(Ok(signature)))),
+                is_exact: AtomicBool::new(signature.as_ref().is_ok_and(|s| s.exact.is_some())),
+                signature: Mutex::new(Some(Arc::new(signature))),
                 instances: Mutex::new(Vec::new()),
             },
         )

@@ -40,6 +40,8 @@ mod structs;
 mod _native {
     use pyo3::prelude::*;
 
+    use crate::error;
+
     #[pymodule_export]
     use crate::algorithms::{
         array_cast, array_inner, array_scan, array_sum, radix_sort_pairs, runlength_encode,
@@ -100,6 +102,9 @@ mod _native {
         let py = module.py();
         module.add("version", env!("CARGO_PKG_VERSION"))?;
         module.add("CompileError", crate::error::compile_error_class(py)?)?;
+        for mistake in [error::Mistake::Name, error::Mistake::Attribute, error::Mistake::Other] {
+            module.add(mistake.class(py)?.name()?, mistake.class(py)?)?;
+        }
         module.add("ArgumentError", crate::error::argument_error_class(py)?)?;
         module.add("RangeError", crate::error::range_error_class(py)?)?;
         module.add("OutOfMemoryError", crate::error::memory_error_class(py)?)?;

@@ -19,7 +19,11 @@ impl Kernel {
     /// For a type that a parameter does not take, and a parameter that is left generic.
     fn with_types<'py>(&self, py: Python<'py>, given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Kernel>> {
         let signature = self.signature(py);
-        let signature = signature.as_ref().as_ref().map_err(|d| compile_error(py, d))?;
+        let signature = match signature.as_ref() {
+            Ok(signature) => signature,
+            // Launches report the mistakes of kernels, not declarations.
+            Err(mistakes) => return self.with_mistakes(py, mistakes.clone()),
+        };
         if signature.exact.is_some() {
             return Err(argument_error(
                 py,
