@@ -17,7 +17,7 @@ from inkle._native import array, func, kernel, launch
 _numbers = itertools.count()
 
 
-def _define(text, names):
+def define(text, names):
     """Runs the text of functions and gives their namespace back."""
     file = f"<inkle.map {next(_numbers)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
@@ -67,7 +67,7 @@ def _function_of_lambda(function):
     if key not in _lambdas:
         names = {**function.__globals__, **seen.nonlocals, "_Any": Any}
         text = f"def function({', '.join(f'{p}: _Any' for p in parameters)}):\n    return {body}\n"
-        made = func(_define(text, names)["function"], module=_module())
+        made = func(define(text, names)["function"], module=_module())
         # Keeping what the key names by address keeps the address from being used again.
         _remember(_lambdas, key, (made, seen.nonlocals, function.__globals__))
     return _lambdas[key][0]
@@ -118,9 +118,9 @@ class _Plan:
             values.append(f"v{i}: T{i}")
         call = ", ".join(f"v{i}" for i in range(len(inputs)))
         probe = f"def map_target({', '.join(values)}):\n    return function({call})\n"
-        names["map_target"] = func(_define(probe, names)["map_target"], module=_module())
+        names["map_target"] = func(define(probe, names)["map_target"], module=_module())
         probe = f"def map_probe({', '.join(values)}):\n    map_target({call})\n"
-        tester = kernel(_define(probe, names)["map_probe"], module=_module())
+        tester = kernel(define(probe, names)["map_probe"], module=_module())
         try:
             self.results = _native.result_types(tester, "map_target")
         except _native.CompileError as error:
@@ -136,11 +136,13 @@ class _Plan:
         body = [f"    {index} = tid()"]
         for i, value in enumerate(inputs):
             if i in arrays:
+                indexed = isinstance(value, _native.IndexedArray)
                 places = []
                 for d in range(value.ndim):
                     axis = d + len(shape) - value.ndim
                     places.append("0" if value.shape[d] == 1 and shape[axis] != 1 else f"i{axis}")
-                names[f"A{i}"] = array(dtype=value.dtype, ndim=value.ndim)
+                annotation = _native.indexed_annotation if indexed else array
+                names[f"A{i}"] = annotation(dtype=value.dtype, ndim=value.ndim)
                 parameters.append(f"a{i}: A{i}")
                 body.append(f"    v{i} = a{i}[{', '.join(places)}]")
             else:
@@ -153,7 +155,7 @@ class _Plan:
             body.append(f"    o{i}[{index}] = r{i}")
         names["tid"] = _native.builtin("tid")
         text = f"def map_kernel({', '.join(parameters)}):\n" + "\n".join(body) + "\n"
-        self.kernel = kernel(_define(text, names)["map_kernel"], module=_module())
+        self.kernel = kernel(define(text, names)["map_kernel"], module=_module())
 
 
 map_cache = {}
@@ -162,7 +164,7 @@ map_cache = {}
 def _plan(function, inputs, arrays, shape):
     def form(i, value):
         extents = tuple(n == 1 for n in value.shape) if i in arrays else None
-        return (_type_of(value), extents)
+        return (_type_of(value), extents, type(value) if i in arrays else None)
 
     key = (function, tuple(form(i, v) for i, v in enumerate(inputs)), tuple(n == 1 for n in shape))
     if key not in map_cache:
@@ -201,11 +203,13 @@ def map(function, *inputs, out=None, return_kernel=False, block_dim=None, device
     shape = _broadcast([tuple(inputs[i].shape) for i in arrays])
     device = inputs[arrays[0]].device if device is None else device
     plan = _plan(function, inputs, arrays, shape)
-    outputs = _outputs(out, plan.results, shape, device, any(inputs[i].requires_grad for i in arrays))
+    wanted = _outputs(out, plan.results, shape, device, any(inputs[i].requires_grad for i in arrays))
+    outputs = [_native.empty(shape, dtype=o.dtype, device=device) if not isinstance(o, array) else o for o in wanted]
     if return_kernel:
         return plan.kernel
     options = {} if block_dim is None else {"block_dim": block_dim}
     launch(plan.kernel, dim=shape, inputs=list(inputs), outputs=outputs, device=device, **options)
+    _copied_back(wanted, outputs)
     if out is not None:
         return out
     return outputs[0] if len(outputs) == 1 else outputs
@@ -234,3 +238,10 @@ def _outputs(out, results, shape, device, requires_grad):
             found, expected = types.type_repr(target.dtype), types.type_repr(dtype)
             raise TypeError(f"{which} dtype {found} does not match expected dtype {expected}")
     return given
+
+
+def _copied_back(out, given):
+    """Results go through plain arrays into indexed ones."""
+    for to, source in zip(out, given):
+        if to is not source:
+            to.assign(source)

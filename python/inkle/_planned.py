@@ -1,10 +1,14 @@
 """Names of the reference API that inkle does not have yet."""
 
 
+class AbsentError(NotImplementedError, AttributeError):
+    """Something is used that is not available yet."""
+
+
 class Absent:
     """Stands for something that is not available yet, so that a program which only imports it can run.
 
-    Every use raises ``NotImplementedError`` with its name.
+    Every use raises a ``NotImplementedError`` with its name.
     """
 
     def __init__(self, name):
@@ -13,13 +17,13 @@ class Absent:
     def __getattr__(self, attribute):
         if attribute.startswith("__"):
             raise AttributeError(attribute)
-        raise NotImplementedError(f"{self._name} is not available in inkle yet")
+        raise AbsentError(f"{self._name} is not available in inkle yet")
 
     def __getitem__(self, key):
         return Absent(f"{self._name}[{key!r}]")
 
     def __call__(self, *args, **kwargs):
-        raise NotImplementedError(f"{self._name} is not available in inkle yet")
+        raise AbsentError(f"{self._name} is not available in inkle yet")
 
     def __ror__(self, other):
         return self

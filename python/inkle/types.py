@@ -1,6 +1,7 @@
 """Types: classes of vectors, matrices, quaternions and transforms of any size, and questions about types."""
 
 from inkle._native import (
+    IndexedArray,
     array,
     matrix,
     quaternion,
@@ -160,4 +161,4 @@ def is_struct(x):
 
 def is_array(x):
     """Whether ``x`` is an array."""
-    return isinstance(x, array)
+    return isinstance(x, (array, IndexedArray))

@@ -7,6 +7,7 @@ use pyo3::types::{PyBool, PyFloat, PyInt};
 use crate::array::Array;
 use crate::composite::Value;
 use crate::dtype::{class_of, dtype_of};
+use crate::indexed::IndexedArray;
 use crate::scalar::ScalarValue;
 use crate::structs::StructInstance;
 
@@ -24,6 +25,9 @@ pub fn natural_type(value: &Bound<'_, PyAny>) -> Option<Type> {
     }
     if let Ok(instance) = value.cast::<StructInstance>() {
         return Some(instance.get().ty());
+    }
+    if let Ok(array) = value.cast::<IndexedArray>() {
+        return Some(array.get().ty());
     }
     if value.is_instance_of::<PyBool>() {
         return Some(Type::BOOL);

@@ -19,6 +19,7 @@ mod environment;
 mod error;
 mod function;
 mod host_call;
+mod indexed;
 mod interface;
 mod kernel;
 mod launch;
@@ -77,6 +78,8 @@ mod _native {
     };
     #[pymodule_export]
     use crate::function::Function;
+    #[pymodule_export]
+    use crate::indexed::IndexedArray;
     #[pymodule_export]
     use crate::kernel::{Kernel, constant, func, kernel, struct_};
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! Python arguments into the bytes of a parameter block.
 
-use inkle_ir::{ArrayDesc, ArrayType, Scalar, Type};
+use inkle_ir::{ArrayDesc, ArrayKind, ArrayType, IndexedArrayDesc, Scalar, Type};
 use inkle_runtime::{self as rt, Device};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -11,6 +11,7 @@ use crate::array::Array;
 use crate::array_io::Interface;
 use crate::composite::{Value, components_from, write_components};
 use crate::error::{argument_error, class_name};
+use crate::indexed::IndexedArray;
 use crate::interface::write_desc;
 use crate::number;
 use crate::structs::StructInstance;
@@ -127,6 +128,9 @@ impl Packer {
         kernel: &str,
         block: &mut Block<'_>,
     ) -> PyResult<()> {
+        if ty.kind == ArrayKind::Indexed {
+            return self.pack_indexed(argument, kernel, block);
+        }
         if let Ok(array) = argument.cast::<Array>()
             && let Some(data) = array.get().data()
         {
@@ -141,6 +145,23 @@ impl Packer {
             return Ok(());
         }
         self.pack_other_array(argument, ty, kernel, block)
+    }
+
+    fn pack_indexed(&self, argument: &Bound<'_, PyAny>, kernel: &str, block: &mut Block<'_>) -> PyResult<()> {
+        let py = argument.py();
+        if argument.is_none() {
+            block.bytes[self.offset..self.offset + size_of::<IndexedArrayDesc>()].fill(0);
+            return Ok(());
+        }
+        let Ok(array) = argument.cast::<IndexedArray>() else { return Err(self.refused(argument, kernel)) };
+        let array = array.get();
+        if array.ty() != self.ty {
+            return Err(self.wrong(py, kernel, &array.ty().python_name()));
+        }
+        if array.device(py)? != block.device {
+            return Err(self.wrong_device(py, kernel, array.device(py)?, block.device));
+        }
+        array.write(py, &mut block.bytes[self.offset..])
     }
 
     #[inline]

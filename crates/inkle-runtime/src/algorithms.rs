@@ -609,7 +609,7 @@ mod tests {
 
     #[test]
     fn sort_by_some_bits_keeps_the_order_of_the_rest() {
-        let keys = array(Type::U32, &[0x21u32, 0x12, 0x11, 0, 0, 0]);
+        let keys = array(Type::Scalar(Scalar::U32), &[0x21u32, 0x12, 0x11, 0, 0, 0]);
         let values = array(Type::I32, &[0, 1, 2, 0, 0, 0]);
         sort_pairs(&keys, &values, 3, 0, Some(4)).unwrap();
         assert_eq!(u32::read(&keys.to_bytes().unwrap())[..3], [0x21, 0x11, 0x12]);
