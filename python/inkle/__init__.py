@@ -101,6 +101,8 @@ from inkle._scopes import ScopedDevice, ScopedMempool, ScopedStream, ScopedTimer
 
 __version__ = version
 
+DeterministicMode = config.DeterministicMode
+
 # The values double precision has room for; kernels round them to the type they need.
 e = E = 2.718281828459045
 log2e = LOG2E = 1.4426950408889634

@@ -1,5 +1,7 @@
 //! `inkle.overload`: generic kernels with definite types; and the types of what functions give back.
 
+use inkle_diag::{Diagnostic, Span};
+use inkle_frontend::codes;
 use inkle_frontend::pattern::{Bindings, Pattern};
 use inkle_module::CheckOptions;
 use pyo3::intern;
@@ -48,6 +50,15 @@ impl Kernel {
         };
         if by_name.is_none() && by_place.len() != signature.params.len() {
             return Err(wrong_count(py, self.key(), signature.params.len(), by_place.len()));
+        }
+        let absent = py.import("inkle._planned")?.getattr("Absent")?;
+        let named = by_name.map(|names| names.values().iter().collect::<Vec<_>>()).unwrap_or_default();
+        for annotation in by_place.iter().chain(&named) {
+            if annotation.is_instance(&absent)? {
+                let message = format!("an overload of kernel `{}` uses {}", self.key(), annotation.repr()?);
+                let problem = Diagnostic::new(codes::NOT_A_VALUE, Span::NONE, message);
+                return self.with_mistakes(py, problem.into());
+            }
         }
         let (mut types, mut bindings) = (Vec::new(), Bindings::default());
         for (index, (name, pattern)) in signature.params.iter().enumerate() {
