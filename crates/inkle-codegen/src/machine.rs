@@ -57,6 +57,13 @@ pub(crate) fn machine(target: &Target, optimize: bool) -> Result<Rc<TargetMachin
     Ok(machine)
 }
 
+/// What a widened kernel needs. Its code is already in lanes and in SSA form, inlined and unrolled as far as it pays, so
+/// most of LLVM's default pipeline finds nothing: these passes make code as fast in half the time (measured with
+/// `examples/measure.rs`).
+const WIDENED: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\
+                       loop-mssa(loop-rotate,licm,simple-loop-unswitch),gvn,instcombine<no-verify-fixpoint>,\
+                       simplifycfg,adce)";
+
 /// Runs the optimisation pipeline.
 pub(crate) fn optimize(
     module: &Module<'_>,
@@ -70,7 +77,10 @@ pub(crate) fn optimize(
     options.set_loop_slp_vectorization(!widened);
     options.set_loop_interleaving(!widened);
     options.set_loop_unrolling(true);
-    let pipeline = format!("default<O{}>", level.min(3));
+    let pipeline = match level {
+        1 | 2 if widened => WIDENED.to_owned(),
+        _ => format!("default<O{}>", level.min(3)),
+    };
     module
         .run_passes(&pipeline, machine, options)
         .map_err(|e| CodegenError::Broken { stage: "optimising", message: e.to_string() })
