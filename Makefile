@@ -26,9 +26,11 @@ conformance: build ## run Warp's own tests on inkle and print what part passes (
 lint: setup ## formatting, clippy, crate dependencies, tracked files, ruff
 	@scripts/lint.sh
 
-bench: build ## measure inkle and Warp side by side on the CPU
+bench: setup ## measure inkle, as users install it, and Warp side by side on the CPU
 	@scripts/setup.sh bench
-	@$(PYTHON_VENV) benches/run.py $(BENCH_FLAGS)
+	@scripts/wheel.sh dist
+	@.bench-venv/bin/python -m pip install --quiet --no-deps --force-reinstall dist/inkle-*.whl
+	@$(PYTHON_VENV) benches/run.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
 
 gpu-bundle: setup ## build what test-gpu needs on a machine without Rust, into build/gpu
 	@scripts/gpu_bundle.sh
