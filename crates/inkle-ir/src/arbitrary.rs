@@ -705,8 +705,9 @@ impl<'g, 'b> Generator<'g, 'b> {
     /// Reads an array.
     fn read(&mut self) {
         let Some(KernelParts { arrays: [x, y, k, v, g, _], tid, count, .. }) = self.kernel else { return };
-        let reference = match self.source.below(6) {
+        let reference = match self.source.below(7) {
             0 => self.build().elem(x, &[tid]),
+            6 => self.local_cell(),
             1 => {
                 // Wherever an i32 lands in the array; either way to get there.
                 let any = self.value(Type::I32);
@@ -734,11 +735,29 @@ impl<'g, 'b> Generator<'g, 'b> {
     /// The address of an element in this thread's row.
     fn own_cell(&mut self, g: Value, tid: Value) -> Value {
         let column = self.index_below(4);
+        let g = if self.source.below(3) == 0 {
+            // The columns from right to left.
+            let [start, extent, step] = [3, 4, -1].map(|n| self.build().i32(n));
+            self.build().window(g, start, extent, step, 1)
+        } else {
+            g
+        };
         if self.source.below(2) == 0 {
             return self.build().elem(g, &[tid, column]);
         }
-        let row = self.build().view(g, &[tid]);
+        let row = self.build().view(g, tid, 0);
         self.build().elem(row, &[column])
+    }
+
+    /// The address of an element of a new array of the thread's own, of which another element was written.
+    fn local_cell(&mut self) -> Value {
+        let ty = self.source.pick(&[Type::F32, Type::I32, VEC3]);
+        let local = self.build().local(ty, &[4]);
+        let (written, column) = (self.index_below(4), self.index_below(4));
+        let value = self.value(ty);
+        let reference = self.build().elem(local, &[written]);
+        self.build().store(reference, value);
+        self.build().elem(local, &[column])
     }
 
     /// Writes what belongs to this thread.

@@ -119,12 +119,23 @@ impl<'f> Builder<'f> {
         self.value(OpKind::Elem, operands, Type::reference(target))
     }
 
-    /// The sub-array at leading indices.
-    pub fn view(&mut self, array: Value, indices: &[Value]) -> Value {
+    /// The sub-array at an index of one of several dimensions.
+    pub fn view(&mut self, array: Value, index: Value, dim: u32) -> Value {
         let ty = self.ty(array).as_array().expect("view takes an array");
-        let result = Type::array_of_kind(ty.elem, ty.ndim - indices.len() as u32, ty.kind);
-        let operands: Vec<Value> = std::iter::once(array).chain(indices.iter().copied()).collect();
-        self.value(OpKind::View, operands, result)
+        let result = Type::array_of_kind(ty.elem, ty.ndim - 1, ty.kind);
+        self.value(OpKind::View(dim), [array, index], result)
+    }
+
+    /// The sub-array of `extent` elements of a dimension, from `start` on with a distance of `step`.
+    pub fn window(&mut self, array: Value, start: Value, extent: Value, step: Value, dim: u32) -> Value {
+        let ty = self.ty(array);
+        self.value(OpKind::Window(dim), [array, start, extent, step], ty)
+    }
+
+    /// A cleared array of this thread's alone.
+    pub fn local(&mut self, elem: Type, extents: &[u32]) -> Value {
+        let ty = Type::array(elem, extents.len() as u32);
+        self.value(OpKind::Local(extents.into()), [], ty)
     }
 
     /// The address of a struct's field.

@@ -11,6 +11,9 @@ use crate::types::{ArrayKind, StructType, Type};
 /// The most dimensions a launch or an array can have.
 pub const MAX_DIMS: usize = 4;
 
+/// The most bytes an array of one thread's own can take: what GPUs allow.
+pub const MAX_LOCAL_SIZE: u64 = 512 << 10;
+
 /// An array as generated code sees it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

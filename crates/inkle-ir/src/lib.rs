@@ -53,7 +53,9 @@ pub use ir::{
     Block, BlockData, Function, FunctionId, FunctionKind, Module, Op, OpData, Param, Value, ValueData,
     ValueDef,
 };
-pub use layout::{ArrayDesc, FieldLayout, IndexedArrayDesc, LaunchBounds, MAX_DIMS, ParamLayout};
+pub use layout::{
+    ArrayDesc, FieldLayout, IndexedArrayDesc, LaunchBounds, MAX_DIMS, MAX_LOCAL_SIZE, ParamLayout,
+};
 pub use op::{AtomicOp, BinaryOp, CmpOp, Constant, OpKind, UnaryOp};
 pub use parse::{MAX_NESTING, ParseError, parse};
 pub use simplify::simplify;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use smallvec::SmallVec;
+
 use crate::types::{Scalar, Type};
 
 /// A scalar constant, exact. The result type of the `const` operation says how it is read.
@@ -242,8 +244,19 @@ pub enum OpKind {
     InsertDyn,
     /// `%r = elem %array, %i, ...`: the address of an element, one i32 or i64 index per dimension, not negative.
     Elem,
-    /// `%r = view %array, %i, ...`: the sub-array at leading indices, fewer than dimensions.
-    View,
+    /// `%r = view %array, %i, <dim>`: the sub-array at an index of one of several dimensions, i32 or i64, not
+    /// negative; the result lacks the dimension.
+    View(u32),
+    /// `%r = window %array, %start, %extent, %step, <dim>`: every `step`-th element of a dimension, `extent` of them
+    /// from `start` on; i32, all within the array. The array is a strided one.
+    Window(u32),
+    /// `%r = local <extent>, ... : array<T, n>`: an array of this thread's alone, all components zero, of at most
+    /// [`MAX_LOCAL_SIZE`](crate::MAX_LOCAL_SIZE) bytes. Evaluated again, in a loop, the operation may give the same
+    /// memory. Where neighbours lie is the device's choice, unless the module asks with `stride` or `address`.
+    Local(SmallVec<[u32; 4]>),
+    /// `%r = array_at %address, %extent, ... : array<T, n>`: the array whose elements lie one after another from an
+    /// address on; u64 and one i32 per dimension.
+    ArrayAt,
     /// `%r = field %ref, <index>`: the address of a struct's field.
     Field(u32),
     /// `%r = comp %ref, %i`: the address of a scalar component by flat index.
@@ -296,6 +309,8 @@ impl OpKind {
             self,
             OpKind::Load
                 | OpKind::Store
+                // Each evaluation clears the memory, and two operations never share it.
+                | OpKind::Local(_)
                 | OpKind::Atomic(_)
                 | OpKind::AtomicCas
                 | OpKind::If
@@ -340,7 +355,10 @@ impl OpKind {
             OpKind::Insert(_) => "insert",
             OpKind::InsertDyn => "insert_dyn",
             OpKind::Elem => "elem",
-            OpKind::View => "view",
+            OpKind::View(_) => "view",
+            OpKind::Window(_) => "window",
+            OpKind::Local(_) => "local",
+            OpKind::ArrayAt => "array_at",
             OpKind::Field(_) => "field",
             OpKind::Comp => "comp",
             OpKind::GradArray => "grad_array",

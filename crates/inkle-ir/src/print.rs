@@ -35,8 +35,8 @@
 //! `array<T, 2>`, `indexedarray<T, 1>`, `ref<T>`. A struct is declared once, before its use.
 //!
 //! **Operations.** `results = keyword operands : result types`, as listed in [`OpKind`]; without results there
-//! is neither `=` nor `:`. Operands are values and, where the operation asks for them, one index, literal,
-//! string or function.
+//! is neither `=` nor `:`. Operands are values and, where the operation asks for them, an index, extents, a
+//! literal, a string or a function.
 //!
 //! **Literals.** Of bools `true` and `false`; integers are decimal; floats have a point or an exponent and are
 //! the shortest decimal that gives the value in the constant's type, or `inf`, `-inf`, `nan` (all NaNs are one),
@@ -329,8 +329,16 @@ impl<'a> Printer<'a> {
                 out.write_str(if data.operands.is_empty() { " " } else { ", " })?;
                 write_string(out, message)?;
             }
+            OpKind::Local(extents) => {
+                for (index, extent) in extents.iter().enumerate() {
+                    write!(out, "{}{extent}", if index == 0 { " " } else { ", " })?;
+                }
+                self.values(out, &data.operands, ", ")?;
+            }
             OpKind::Extract(index)
             | OpKind::Insert(index)
+            | OpKind::View(index)
+            | OpKind::Window(index)
             | OpKind::Field(index)
             | OpKind::Shape(index)
             | OpKind::Stride(index)

@@ -31,7 +31,8 @@
 //! - **V013** The number of results is the kind's.
 //! - **V014** Operands have types that the kind takes.
 //! - **V015** Results have the types that follow from kind and operands.
-//! - **V016** The constant index of `extract`, `insert`, `field`, `shape`, `stride`, `tid` and `launch_dim` is in range.
+//! - **V016** The constant index of `extract`, `insert`, `field`, `view`, `window`, `shape`, `stride`, `tid` and
+//!   `launch_dim` is in range; a `local` has one extent per dimension, none of them zero, and is not too large.
 //! - **V017** A constant is a value of its type.
 //! - **V018** A block's parameters have the types of what its owner passes in.
 //! - **V019** `yield` gives what the owner takes: the results of an `if`, the carried values of a loop, one `bool`

@@ -19,6 +19,8 @@ enum Datum {
     Parts(Vec<Datum>),
     /// The array's number and the leading indices of a view.
     Array(usize, Vec<usize>),
+    /// Part of a dimension of an array: the dimension, the start and the step.
+    Window(Box<Datum>, usize, i128, i128),
     /// The array's number, an element, and a component of it.
     Address(usize, usize, Option<usize>),
 }
@@ -262,10 +264,34 @@ impl Machine<'_> {
                 x[0].parts()[i] = part;
                 x.swap_remove(0)
             }
-            OpKind::Elem | OpKind::View => {
+            OpKind::Window(dim) => {
+                let (start, step) = (x[1].int(), x[3].int());
+                Datum::Window(Box::new(x.swap_remove(0)), dim as usize, start, step)
+            }
+            OpKind::Local(ref extents) => {
+                let elem = result.as_array().expect("an array").elem;
+                self.arrays.push(vec![zero(elem); extents.iter().product::<u32>() as usize]);
+                Datum::Array(self.arrays.len() - 1, vec![])
+            }
+            OpKind::Elem if matches!(x[0], Datum::Window(..)) => {
+                let Datum::Window(whole, dim, start, step) = x[0].clone() else { unreachable!() };
+                let i = x[1 + dim].int();
+                x[1 + dim] = Datum::Number(Constant::Int(start + i * step));
+                x[0] = *whole;
+                return self.op(f, op, x, frame);
+            }
+            OpKind::View(0) if matches!(x[0], Datum::Window(..)) => {
+                let Datum::Window(whole, dim, start, step) = x[0].clone() else { unreachable!() };
+                assert_ne!(dim, 0);
+                x[0] = *whole;
+                let view = self.op(f, op, x, frame).swap_remove(0);
+                Datum::Window(Box::new(view), dim - 1, start, step)
+            }
+            OpKind::Elem | OpKind::View(_) => {
                 let Datum::Array(array, mut indices) = x[0].clone() else { panic!("not an array") };
                 indices.extend(x[1..].iter().map(|i| i.int() as usize));
-                if data.kind == OpKind::View {
+                if let OpKind::View(dim) = data.kind {
+                    assert_eq!(dim, 0);
                     return vec![Datum::Array(array, indices)];
                 }
                 // The one array of two dimensions has rows of 4.
@@ -368,7 +394,7 @@ fn run(module: &Module) -> Vec<String> {
         machine.function(kernel, args);
     }
     let mut out = Vec::new();
-    machine.arrays.iter().flatten().for_each(|d| d.show(&mut out));
+    machine.arrays[..6].iter().flatten().for_each(|d| d.show(&mut out));
     out
 }
 

@@ -18,6 +18,8 @@ type Labels<'t> = SmallVec<[Label<'t>; 4]>;
 struct Attributes<'t> {
     /// A number or one of the words for literals, and its place.
     literal: Option<(&'t str, usize)>,
+    /// Further numbers.
+    more: SmallVec<[(&'t str, usize); 4]>,
     text: Option<String>,
 }
 
@@ -120,7 +122,7 @@ impl<'t> Reader<'t> {
         let (operands, mut attributes) = self.operands()?;
         let types = self.result_types(&results)?;
         let kind = self.kind(keyword, at, &mut attributes, types.first().copied())?;
-        if let Some((literal, at)) = attributes.literal {
+        if let Some((literal, at)) = attributes.literal.or(attributes.more.first().copied()) {
             return Err(Fail { at, message: format!("`{keyword}` takes values only, not `{literal}`") });
         }
         if attributes.text.is_some() {
@@ -130,7 +132,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Values and at most one literal and one string, separated by commas.
+    /// Values, literals, of which only numbers may be several, and at most one string, separated by commas.
     fn operands(&mut self) -> Parsed<(Labels<'t>, Attributes<'t>)> {
         let mut operands = Labels::new();
         let mut attributes = Attributes::default();
@@ -144,8 +146,11 @@ impl<'t> Reader<'t> {
                     }
                     operands.push(self.label()?);
                 }
-                &Token::Number(text) if attributes.literal.is_none() => {
-                    attributes.literal = Some((text, self.at));
+                &Token::Number(text) => {
+                    match attributes.literal {
+                        None => attributes.literal = Some((text, self.at)),
+                        Some(_) => attributes.more.push((text, self.at)),
+                    }
                     self.advance()?;
                 }
                 &Token::Word(text @ ("true" | "false" | "inf" | "nan")) if attributes.literal.is_none() => {
@@ -216,6 +221,13 @@ impl<'t> Reader<'t> {
                 let Some(text) = attributes.text.take() else { return missing("a string") };
                 return Ok(if keyword == "print" { OpKind::Print(text) } else { OpKind::Assert(text) });
             }
+            "local" => {
+                let numbers = attributes.literal.take().into_iter().chain(attributes.more.drain(..));
+                let extents = numbers.map(|(text, at)| {
+                    text.parse().map_err(|_| Fail { at, message: format!("`{text}` is not an extent") })
+                });
+                return Ok(OpKind::Local(extents.collect::<Parsed<_>>()?));
+            }
             "extract" => OpKind::Extract,
             "insert" => OpKind::Insert,
             "field" => OpKind::Field,
@@ -223,6 +235,8 @@ impl<'t> Reader<'t> {
             "stride" => OpKind::Stride,
             "tid" => OpKind::Tid,
             "launch_dim" => OpKind::LaunchDim,
+            "view" => OpKind::View,
+            "window" => OpKind::Window,
             "zero" => return Ok(OpKind::Zero),
             "select" => return Ok(OpKind::Select),
             "cast" => return Ok(OpKind::Cast),
@@ -231,7 +245,7 @@ impl<'t> Reader<'t> {
             "extract_dyn" => return Ok(OpKind::ExtractDyn),
             "insert_dyn" => return Ok(OpKind::InsertDyn),
             "elem" => return Ok(OpKind::Elem),
-            "view" => return Ok(OpKind::View),
+            "array_at" => return Ok(OpKind::ArrayAt),
             "comp" => return Ok(OpKind::Comp),
             "grad_array" => return Ok(OpKind::GradArray),
             "address" => return Ok(OpKind::Address),

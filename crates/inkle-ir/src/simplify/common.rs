@@ -87,6 +87,8 @@ fn key(f: &Function, known: &[Effects], op: Op) -> Option<Key> {
         OpKind::Extract(i)
         | OpKind::Insert(i)
         | OpKind::Field(i)
+        | OpKind::View(i)
+        | OpKind::Window(i)
         | OpKind::Shape(i)
         | OpKind::Stride(i)
         | OpKind::Tid(i)
@@ -98,9 +100,12 @@ fn key(f: &Function, known: &[Effects], op: Op) -> Option<Key> {
         _ => return None,
     };
     let ty = match data.kind {
-        OpKind::Const(_) | OpKind::Zero | OpKind::Cast | OpKind::Bitcast | OpKind::Construct => {
-            type_key(f.ty(*data.results.first()?))
-        }
+        OpKind::Const(_)
+        | OpKind::Zero
+        | OpKind::Cast
+        | OpKind::Bitcast
+        | OpKind::Construct
+        | OpKind::ArrayAt => type_key(f.ty(*data.results.first()?)),
         _ => (0, 0),
     };
     let mut operands = data.operands.clone();

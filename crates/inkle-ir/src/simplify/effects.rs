@@ -20,7 +20,8 @@ pub fn effects(function: &Function, known: &[Effects]) -> Effects {
             found.is_removable &= is_removable(data, known);
             found.is_pure &= found.is_removable
                 && match data.kind {
-                    OpKind::Load => false,
+                    // Two calls give two arrays.
+                    OpKind::Load | OpKind::Local(_) => false,
                     OpKind::Call(callee) => known.get(callee.index()).is_some_and(|e| e.is_pure),
                     _ => true,
                 };

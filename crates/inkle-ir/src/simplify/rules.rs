@@ -89,23 +89,54 @@ pub(super) fn rewrite(f: &mut Function, block: Block, op: Op) -> Outcome {
             Some(index) => become_op(f, op, OpKind::Insert(index), &[x, data.operands[1]]),
             None => Outcome::Keep,
         },
-        OpKind::Elem | OpKind::View => match defined_by(f, x, &OpKind::View) {
-            Some(view) => {
-                let operands: Vec<Value> = view.operands.iter().chain(&data.operands[1..]).copied().collect();
-                become_op(f, op, data.kind.clone(), &operands)
+        OpKind::Elem => elem_rules(f, op, x),
+        OpKind::Shape(dim) => shape_rules(f, op, x, dim),
+        OpKind::Stride(dim) => match f.defining_op(x).map(|of| (&of.kind, of.operands[0])) {
+            Some((&OpKind::View(lacks), array)) => {
+                become_op(f, op, OpKind::Stride(dim + u32::from(dim >= lacks)), &[array])
             }
-            None => Outcome::Keep,
-        },
-        OpKind::Shape(dim) | OpKind::Stride(dim) => match defined_by(f, x, &OpKind::View) {
-            Some(view) => {
-                let dim = dim + view.operands.len() as u32 - 1;
-                let kind =
-                    if let OpKind::Shape(_) = data.kind { OpKind::Shape(dim) } else { OpKind::Stride(dim) };
-                become_op(f, op, kind, &[view.operands[0]])
+            Some((&OpKind::Window(other), array)) if other != dim => {
+                become_op(f, op, OpKind::Stride(dim), &[array])
             }
-            None => Outcome::Keep,
+            _ => Outcome::Keep,
         },
         OpKind::Assert(_) if constant(f, x) == Some(Constant::Bool(true)) => Outcome::Drop,
+        _ => Outcome::Keep,
+    }
+}
+
+/// The element of a view is one of the array.
+fn elem_rules(f: &mut Function, op: Op, array: Value) -> Outcome {
+    let Some(&OpData { kind: OpKind::View(dim), ref operands, .. }) = f.defining_op(array) else {
+        return Outcome::Keep;
+    };
+    let (whole, index) = (operands[0], operands[1]);
+    let mut operands = f.op(op).operands.clone();
+    operands[0] = whole;
+    operands.insert(1 + dim as usize, index);
+    become_op(f, op, OpKind::Elem, &operands)
+}
+
+fn shape_rules(f: &mut Function, op: Op, array: Value, dim: u32) -> Outcome {
+    let Some(of) = f.defining_op(array) else { return Outcome::Keep };
+    match of.kind {
+        OpKind::View(lacks) => {
+            let whole = of.operands[0];
+            become_op(f, op, OpKind::Shape(dim + u32::from(dim >= lacks)), &[whole])
+        }
+        OpKind::Window(limited) if limited == dim => Outcome::Replace(of.operands[2]),
+        OpKind::Window(_) => {
+            let whole = of.operands[0];
+            become_op(f, op, OpKind::Shape(dim), &[whole])
+        }
+        OpKind::ArrayAt => match of.operands.get(1 + dim as usize) {
+            Some(&extent) => Outcome::Replace(extent),
+            None => Outcome::Keep,
+        },
+        OpKind::Local(ref extents) => {
+            let extent = extents.get(dim as usize).map(|&n| Constant::Int(n.into()));
+            become_constant(f, op, extent)
+        }
         _ => Outcome::Keep,
     }
 }

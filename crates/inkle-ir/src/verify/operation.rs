@@ -3,9 +3,9 @@
 use super::Checker;
 use super::format::conversions;
 use crate::ir::{FunctionKind, Op, OpData, Value};
-use crate::layout::MAX_DIMS;
+use crate::layout::{MAX_DIMS, MAX_LOCAL_SIZE};
 use crate::op::{AtomicOp, BinaryOp, OpKind, UnaryOp};
-use crate::types::{Scalar, ScalarKind, Type};
+use crate::types::{ArrayKind, Scalar, ScalarKind, Type};
 
 /// What an operation violates: the rule and what to say.
 type Violation = (&'static str, String);
@@ -155,7 +155,49 @@ impl Checker<'_> {
         let result = self.function.ty(result);
         let expected = match data.kind {
             OpKind::Construct => return self.construct(data, result),
-            OpKind::Elem | OpKind::View => self.address_in_array(data)?,
+            OpKind::Elem => self.element(data)?,
+            OpKind::View(dim) => {
+                let [array, index] = self.operands(data)?;
+                let Some(parts) = array.as_array().filter(|a| a.ndim > 1) else {
+                    return wrong_operand(0, array, "an array of several dimensions");
+                };
+                is_index(1, index)?;
+                in_range(dim, parts.ndim as usize)?;
+                Type::array_of_kind(parts.elem, parts.ndim - 1, parts.kind)
+            }
+            OpKind::Window(dim) => {
+                let [array, start, extent, step] = self.operands(data)?;
+                let Some(parts) = array.as_array().filter(|a| a.kind == ArrayKind::Strided) else {
+                    return wrong_operand(0, array, "a strided array");
+                };
+                for (position, ty) in [start, extent, step].into_iter().enumerate() {
+                    same(position + 1, ty, Type::I32)?;
+                }
+                in_range(dim, parts.ndim as usize)?;
+                array
+            }
+            OpKind::Local(ref extents) => {
+                self.operands::<0>(data)?;
+                local(extents, result)?;
+                result
+            }
+            OpKind::ArrayAt => {
+                let Some(parts) = result.as_array().filter(|a| a.kind == ArrayKind::Strided) else {
+                    return wrong("V015", format!("gives a strided array, not {result}"));
+                };
+                let Some((&address, extents)) = data.operands.split_first() else {
+                    return wrong("V012", "takes an address and extents, has 0 operands");
+                };
+                same(0, self.function.ty(address), Type::U64)?;
+                for (position, &extent) in extents.iter().enumerate() {
+                    same(position + 1, self.function.ty(extent), Type::I32)?;
+                }
+                if extents.len() != parts.ndim as usize {
+                    let message = format!("takes {} extents, has {}", parts.ndim, extents.len());
+                    return wrong("V012", message);
+                }
+                result
+            }
             OpKind::Const(constant) => {
                 self.operands::<0>(data)?;
                 let Some(scalar) = result.as_scalar() else {
@@ -322,8 +364,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The result type of `elem` and `view`.
-    fn address_in_array(&self, data: &OpData) -> Checked<Type> {
+    /// The result type of `elem`.
+    fn element(&self, data: &OpData) -> Checked<Type> {
         let Some((&array, indices)) = data.operands.split_first() else {
             return wrong("V012", "takes an array and indices, has 0 operands");
         };
@@ -331,19 +373,12 @@ impl Checker<'_> {
         let Some(parts) = array.as_array() else { return wrong_operand(0, array, "an array") };
         let (count, ndim) = (indices.len(), parts.ndim as usize);
         for (position, &index) in indices.iter().enumerate() {
-            let ty = self.function.ty(index);
-            if ty != Type::I32 && ty != Type::I64 {
-                return wrong_operand(position + 1, ty, "i32 or i64");
-            }
+            is_index(position + 1, self.function.ty(index))?;
         }
-        match data.kind {
-            OpKind::Elem if count == ndim => Ok(Type::reference(parts.elem)),
-            OpKind::Elem => wrong("V012", format!("takes {ndim} indices, has {count}")),
-            _ if (1..ndim).contains(&count) => {
-                Ok(Type::array_of_kind(parts.elem, (ndim - count) as u32, parts.kind))
-            }
-            _ => wrong("V012", format!("takes 1 or more but fewer than {ndim} indices, has {count}")),
+        if count != ndim {
+            return wrong("V012", format!("takes {ndim} indices, has {count}"));
         }
+        Ok(Type::reference(parts.elem))
     }
 
     /// `store` and `assert`.
@@ -446,6 +481,28 @@ fn list(types: &[Type]) -> String {
 
 fn in_range(index: u32, count: usize) -> Checked<()> {
     if (index as usize) < count { Ok(()) } else { wrong("V016", format!("index {index} of {count}")) }
+}
+
+fn is_index(position: usize, ty: Type) -> Checked<()> {
+    if ty == Type::I32 || ty == Type::I64 { Ok(()) } else { wrong_operand(position, ty, "i32 or i64") }
+}
+
+/// The extents of a `local` fit its type and are not too large.
+fn local(extents: &[u32], result: Type) -> Checked<()> {
+    let Some(parts) = result.as_array().filter(|a| a.kind == ArrayKind::Strided) else {
+        return wrong("V015", format!("gives a strided array, not {result}"));
+    };
+    if extents.len() != parts.ndim as usize {
+        return wrong("V016", format!("has {} extents, not {}", extents.len(), parts.ndim));
+    }
+    if extents.contains(&0) {
+        return wrong("V016", "an extent is zero");
+    }
+    let size = extents.iter().fold(u64::from(parts.elem.size()), |n, &e| n.saturating_mul(e.into()));
+    if size > MAX_LOCAL_SIZE {
+        return wrong("V016", format!("takes {size} bytes, more than {MAX_LOCAL_SIZE}"));
+    }
+    Ok(())
 }
 
 fn same(position: usize, ty: Type, expected: Type) -> Checked<()> {

@@ -79,13 +79,16 @@ kernel @everything(%0 x: array<f32, 1>, %1 os: array<struct Outer, 2>, %2 ix: in
   %75 = insert_dyn %69, %5, %4 : vec<3, f32>
   %76 = elem %0, %4 : ref<f32>
   %77 = elem %1, %4, %4 : ref<struct Outer>
-  %78 = view %2, %4 : indexedarray<vec<3, i32>, 2>
+  %78 = view %2, %4, 0 : indexedarray<vec<3, i32>, 2>
+  %window = window %0, %4, %4, %4, 0 : array<f32, 1>
+  %local = local 2, 3 : array<struct Inner, 2>
   %79 = field %77, 1 : ref<transform<f16>>
   %80 = comp %79, %4 : ref<f16>
   %81 = grad_array %0 : array<f32, 1>
   %82 = shape %2, 2 : i32
   %83 = stride %2, 0 : i64
   %84 = address %0 : u64
+  %at = array_at %84, %4, %4 : array<f32, 2>
   %85 = load %76 : f32
   store %76, %5
   %86 = atomic_add %76, %5 : f32
@@ -214,29 +217,32 @@ kernel @everything(%0 x: array<f32, 1>, %1 os: array<struct Outer, 2>, %2 ix: in
   %75 = insert_dyn %69, %5, %4 : vec<3, f32>
   %76 = elem %0, %4 : ref<f32>
   %77 = elem %1, %4, %4 : ref<struct Outer>
-  %78 = view %2, %4 : indexedarray<vec<3, i32>, 2>
-  %79 = field %77, 1 : ref<transform<f16>>
-  %80 = comp %79, %4 : ref<f16>
-  %81 = grad_array %0 : array<f32, 1>
-  %82 = shape %2, 2 : i32
-  %83 = stride %2, 0 : i64
-  %84 = address %0 : u64
-  %85 = load %76 : f32
+  %78 = view %2, %4, 0 : indexedarray<vec<3, i32>, 2>
+  %79 = window %0, %4, %4, %4, 0 : array<f32, 1>
+  %80 = local 2, 3 : array<struct Inner, 2>
+  %81 = field %77, 1 : ref<transform<f16>>
+  %82 = comp %81, %4 : ref<f16>
+  %83 = grad_array %0 : array<f32, 1>
+  %84 = shape %2, 2 : i32
+  %85 = stride %2, 0 : i64
+  %86 = address %0 : u64
+  %87 = array_at %86, %4, %4 : array<f32, 2>
+  %88 = load %76 : f32
   store %76, %5
-  %86 = atomic_add %76, %5 : f32
-  %87 = atomic_sub %76, %5 : f32
-  %88 = atomic_min %76, %5 : f32
-  %89 = atomic_max %76, %5 : f32
-  %90 = elem %2, %4, %4, %4 : ref<vec<3, i32>>
-  %91 = comp %90, %4 : ref<i32>
-  %92 = atomic_and %91, %4 : i32
-  %93 = atomic_or %91, %4 : i32
-  %94 = atomic_xor %91, %4 : i32
-  %95 = atomic_exch %91, %4 : i32
-  %96 = atomic_cas %91, %4, %4 : i32
-  %97 = tid 3 : i32
-  %98 = launch_dim 1 : i32
-  %99 = if %3 -> (f32) {
+  %89 = atomic_add %76, %5 : f32
+  %90 = atomic_sub %76, %5 : f32
+  %91 = atomic_min %76, %5 : f32
+  %92 = atomic_max %76, %5 : f32
+  %93 = elem %2, %4, %4, %4 : ref<vec<3, i32>>
+  %94 = comp %93, %4 : ref<i32>
+  %95 = atomic_and %94, %4 : i32
+  %96 = atomic_or %94, %4 : i32
+  %97 = atomic_xor %94, %4 : i32
+  %98 = atomic_exch %94, %4 : i32
+  %99 = atomic_cas %94, %4, %4 : i32
+  %100 = tid 3 : i32
+  %101 = launch_dim 1 : i32
+  %102 = if %3 -> (f32) {
     yield %5
   } else {
     yield %5
@@ -246,24 +252,24 @@ kernel @everything(%0 x: array<f32, 1>, %1 os: array<struct Outer, 2>, %2 ix: in
   } else {
     yield
   }
-  %100, %101 = for %102: i32 = %4, %4, %4 carry(%103: f32 = %5, %104: bool = %3) -> (f32, bool) {
-    yield %103, %104
+  %103, %104 = for %105: i32 = %4, %4, %4 carry(%106: f32 = %5, %107: bool = %3) -> (f32, bool) {
+    yield %106, %107
   }
-  for %105: i32 = %4, %4, %4 {
+  for %108: i32 = %4, %4, %4 {
     yield
   }
-  %106 = while carry(%107: i32 = %4) -> (i32) {
-    %108 = lt %107, %4 : bool
-    yield %108
-  } do(%109: i32) {
-    yield %109
+  %109 = while carry(%110: i32 = %4) -> (i32) {
+    %111 = lt %110, %4 : bool
+    yield %111
+  } do(%112: i32) {
+    yield %112
   }
   while {
     yield %3
   } do {
     yield
   }
-  %110, %111 = call @two(%5, %4) : f32, i32
+  %113, %114 = call @two(%5, %4) : f32, i32
   print "%f %d\n", %5, %4
   assert %3, "b \"holds\""
   return

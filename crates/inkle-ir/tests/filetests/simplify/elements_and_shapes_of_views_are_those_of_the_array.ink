@@ -3,8 +3,8 @@
 kernel @k(%x: array<f32, 3>, %o: array<i32, 1>, %i: i32) {
   %z = const 0 : i32
   %e = elem %o, %z : ref<i32>
-  %v = view %x, %i : array<f32, 2>
-  %w = view %v, %z : array<f32, 1>
+  %v = view %x, %i, 0 : array<f32, 2>
+  %w = view %v, %z, 0 : array<f32, 1>
   %s = shape %w, 0 : i32
   store %e, %s
   %a = elem %w, %i : ref<f32>

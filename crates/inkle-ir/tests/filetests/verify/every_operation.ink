@@ -80,13 +80,16 @@ kernel @everything(%0 x: array<f32, 1>, %1 os: array<struct Outer, 2>, %2 ix: in
   %75 = insert_dyn %69, %5, %4 : vec<3, f32>
   %76 = elem %0, %4 : ref<f32>
   %77 = elem %1, %4, %4 : ref<struct Outer>
-  %78 = view %2, %4 : indexedarray<vec<3, i32>, 2>
+  %78 = view %2, %4, 0 : indexedarray<vec<3, i32>, 2>
+  %window = window %0, %4, %4, %4, 0 : array<f32, 1>
+  %local = local 2, 3 : array<struct Inner, 2>
   %79 = field %77, 1 : ref<transform<f16>>
   %80 = comp %79, %4 : ref<f16>
   %81 = grad_array %0 : array<f32, 1>
   %82 = shape %2, 2 : i32
   %83 = stride %2, 0 : i64
   %84 = address %0 : u64
+  %at = array_at %84, %4, %4 : array<f32, 2>
   %85 = load %76 : f32
   store %76, %5
   %86 = atomic_add %76, %5 : f32

@@ -30,7 +30,7 @@ func @g(%x: f32, %i: i32, %j: i64, %b: bool, %w: vec<2, f32>, %o: array<f32, 1>,
   %v22 = insert_dyn %w, %i, %i : vec<2, f32>
   %v23 = elem %o, %x : ref<f32>
   %v24 = elem %x, %i : ref<f32>
-  %v25 = view %w, %i : array<f32, 1>
+  %v25 = view %w, %i, 0 : array<f32, 1>
   %v26 = field %p, 0 : ref<f32>
   %v27 = comp %p, %i : ref<f32>
   %v28 = comp %q, %x : ref<f32>
@@ -83,7 +83,7 @@ kernel @k() {
 ; V014: @g, `%34 = insert_dyn %4, %1, %1 : vec<2, f32>`: operand 2 is i32, not f32
 ; V014: @g, `%35 = elem %5, %0 : ref<f32>`: operand 2 is f32, not i32 or i64
 ; V014: @g, `%36 = elem %0, %1 : ref<f32>`: operand 1 is f32, not an array
-; V014: @g, `%37 = view %4, %1 : array<f32, 1>`: operand 1 is vec<2, f32>, not an array
+; V014: @g, `%37 = view %4, %1, 0 : array<f32, 1>`: operand 1 is vec<2, f32>, not an array of several dimensions
 ; V014: @g, `%38 = field %7, 0 : ref<f32>`: operand 1 is ref<f32>, not a ref to a struct
 ; V014: @g, `%39 = comp %7, %1 : ref<f32>`: operand 1 is f32, not a vector, matrix, quaternion or transform
 ; V014: @g, `%40 = comp %8, %0 : ref<f32>`: operand 2 is f32, not i32

@@ -17,7 +17,7 @@ func @g(%x: f32, %i: i32, %b: bool, %w: vec<2, f32>, %o: array<f32, 1>, %oo: arr
   %v9 = extract %w, 0 : i32
   %v10 = insert %w, %x, 0 : vec<3, f32>
   %v11 = elem %o, %i : ref<i32>
-  %v12 = view %oo, %i : array<f32, 2>
+  %v12 = view %oo, %i, 0 : array<f32, 2>
   %v13 = field %t, 0 : f32
   %v14 = comp %q, %i : f32
   %v15 = grad_array %o : array<f64, 1>
@@ -49,7 +49,7 @@ kernel @k() {
 ; V015: @g, `%18 = extract %3, 0 : i32`: gives (f32), not (i32)
 ; V015: @g, `%19 = insert %3, %0, 0 : vec<3, f32>`: gives (vec<2, f32>), not (vec<3, f32>)
 ; V015: @g, `%20 = elem %4, %1 : ref<i32>`: gives (ref<f32>), not (ref<i32>)
-; V015: @g, `%21 = view %5, %1 : array<f32, 2>`: gives (array<f32, 1>), not (array<f32, 2>)
+; V015: @g, `%21 = view %5, %1, 0 : array<f32, 2>`: gives (array<f32, 1>), not (array<f32, 2>)
 ; V015: @g, `%22 = field %8, 0 : f32`: gives (ref<f32>), not (f32)
 ; V015: @g, `%23 = comp %7, %1 : f32`: gives (ref<f32>), not (f32)
 ; V015: @g, `%24 = grad_array %4 : array<f64, 1>`: gives (array<f32, 1>), not (array<f64, 1>)
