@@ -1,6 +1,7 @@
 //! The whole way from a module to code.
 
-use inkle_ir::{Block, Function, Module, Value};
+use inkle_diag::Span;
+use inkle_ir::{Block, Function, MAX_LOCAL_SIZE, Module, Value};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module as LlvmModule;
@@ -8,7 +9,7 @@ use inkwell::targets::FileType;
 
 use crate::error::CodegenError;
 use crate::lower::entry::ENTRY;
-use crate::lower::{Lower, Machine, expanded_size};
+use crate::lower::{Lower, Machine, expanded_size, local_bytes};
 use crate::machine;
 use crate::options::{Options, ScalarReason};
 use crate::plan::{Plan, plan};
@@ -132,6 +133,7 @@ fn generate(
     }
     check_order(module)?;
     check_sizes(module)?;
+    check_local(module)?;
     let size = expanded_size(module);
     let llvm_machine = machine::machine(target, options.optimization_level > 0)?;
     let plan = match target {
@@ -139,7 +141,7 @@ fn generate(
         Target::Cuda(_) => Plan { lanes: 1, tail: crate::lower::entry::Tail::Scalar, reason: None },
     };
     let context = Context::create();
-    let mut lower = Lower::new(&context, module, options, Machine::of(target));
+    let mut lower = Lower::new(&context, module, options, Machine::of(target, module));
     lower.e.module.set_triple(&llvm_machine.get_triple());
     lower.e.module.set_data_layout(&llvm_machine.get_target_data().get_data_layout());
     match target {
@@ -184,6 +186,17 @@ fn check_sizes(module: &Module) -> Result<(), CodegenError> {
         }
     }
     Ok(())
+}
+
+/// Refuses more thread-local memory than a thread can have.
+fn check_local(module: &Module) -> Result<(), CodegenError> {
+    let size = local_bytes(module);
+    if size <= MAX_LOCAL_SIZE {
+        return Ok(());
+    }
+    let span = module.kernel().map_or(Span::NONE, |k| k.span);
+    let what = format!("{size} bytes of arrays local to a thread; at most {MAX_LOCAL_SIZE} are possible");
+    Err(CodegenError::Unsupported { span, what })
 }
 
 /// Makes PTX carry line directives without debug sections, which would make the driver compile for debugging.

@@ -4,7 +4,7 @@ use inkle_diag::Span;
 use inkle_ir::{AtomicOp, Block, Function, Module, OpKind, Scalar, Type};
 
 use crate::lower::entry::Tail;
-use crate::lower::{for_each_op, lane_dim};
+use crate::lower::{for_each_op, lane_dim, local_bytes};
 use crate::options::{Lanes, Options, ScalarReason};
 use crate::target::CpuTarget;
 
@@ -13,6 +13,9 @@ use crate::target::CpuTarget;
 const AUTO_LIMIT: usize = 6000;
 /// A kernel of more operations than this is not emitted twice for the sake of its last vector.
 const COPY_LIMIT: usize = 400;
+
+/// Lanes of more arrays of their own than this, bytes together, would not stay in the cache.
+const MAX_LOCAL_OF_LANES: u64 = 256 << 10;
 
 /// The choice for one kernel.
 #[derive(Clone, Debug)]
@@ -35,7 +38,7 @@ pub(crate) fn plan(module: &Module, size: usize, cpu: &CpuTarget, options: &Opti
     if wanted == 1 {
         return scalar(None);
     }
-    if let Some(reason) = obstacle(module, options) {
+    if let Some(reason) = obstacle(module, options).or_else(|| local_obstacle(module, wanted)) {
         return scalar(Some(reason));
     }
     if auto && size > AUTO_LIMIT {
@@ -107,6 +110,28 @@ fn obstacle(module: &Module, options: &Options) -> Option<ScalarReason> {
         }
     }
     None
+}
+
+/// What about arrays of a thread's own keeps a kernel from having lanes.
+fn local_obstacle(module: &Module, lanes: u32) -> Option<ScalarReason> {
+    let bytes = local_bytes(module);
+    if bytes == 0 {
+        return None;
+    }
+    let mut asks = None;
+    for_each_op(module, |data| {
+        if matches!(data.kind, OpKind::Address | OpKind::Stride(_)) {
+            asks = asks.or(Some(data.span));
+        }
+    });
+    if let Some(span) = asks {
+        let message = "the kernel asks where an array lies, and lanes mix their local arrays in memory";
+        return Some(ScalarReason { span, message: message.into() });
+    }
+    (bytes.saturating_mul(lanes.into()) > MAX_LOCAL_OF_LANES).then(|| ScalarReason {
+        span: module.kernel().map_or(Span::NONE, |k| k.span),
+        message: "arrays local to a thread are too large to keep one for each lane".into(),
+    })
 }
 
 fn holds_too_much(ty: Type) -> bool {

@@ -125,6 +125,8 @@ impl Walk<'_, '_> {
                 kind => {
                     let varies = match kind {
                         OpKind::Tid(dim) => *dim == self.analyser.lane_dim,
+                        // Each lane has its own memory.
+                        OpKind::Local(_) => true,
                         // Each lane performs its own, so each sees another old value.
                         OpKind::Atomic(_) | OpKind::AtomicCas => true,
                         _ => self.any(&data.operands),

@@ -558,3 +558,86 @@ fn deeply_nested_blocks() {
     let out = same(&text, &launches, 1, &[CpuTarget::host()], &[(2, 1), (1, 8)]);
     assert_eq!(common::as_i32s(out[0][0].data()), (0..20).collect::<Vec<i32>>());
 }
+
+#[test]
+fn local_arrays() {
+    let launches = launches(|n, r| {
+        vec![
+            Arg::f32(units(n, r)),
+            Arg::i32((0..n).map(|_| r.below(8) as i32).collect::<Vec<_>>()),
+            Arg::f32(vec![0.0; n as usize]),
+            Arg::i32([0]),
+        ]
+    });
+    let out = same_everywhere(kernel!("local"), &launches, 15);
+    for ((args, dims), out) in launches.iter().zip(&out) {
+        let (x, turns) = (as_f32s(args[0].data()), common::as_i32s(args[1].data()));
+        let want: Vec<f32> = x
+            .iter()
+            .zip(&turns)
+            .map(|(&x, &t)| {
+                // The column holds the row's 2x, then k times x on top of it.
+                let column = [0.0, 2.0 * x + x, 2.0 * x];
+                let b = column[2 - (t % 3) as usize];
+                let sum = (0..t).fold(0.0, |sum, _| sum + 0.0 + x);
+                let last = if t > 0 { (t - 1) as f32 * x } else { 0.0 };
+                let pair = if t > 2 { -x * b } else { b };
+                let flag = if t > 2 && t % 3 == 2 { 1.0 } else { 0.0 };
+                let ints = (5 + 5.max(t)) as f32;
+                ((((b + sum) + last) + pair) + flag) + ints
+            })
+            .collect();
+        assert_eq!(as_f32s(out[2].data()), want);
+        assert_eq!(common::as_i32s(out[3].data()), [dims[0]]);
+    }
+}
+
+#[test]
+fn windows() {
+    let launches = launches(|n, r| {
+        vec![
+            Arg::array(f32s(units(n * 9, r)), 4, &[n, 9]),
+            Arg::i32((0..n).map(|_| r.below(9) as i32).collect::<Vec<_>>()),
+            Arg::Bytes(i32s([9])),
+            Arg::array(vec![0; 8 * n as usize], 4, &[2, n]),
+        ]
+    });
+    let out = same_everywhere(kernel!("windows"), &launches, 11);
+    for ((args, dims), out) in launches.iter().zip(&out) {
+        let (m, starts) = (as_f32s(args[0].data()), common::as_i32s(args[1].data()));
+        let row = |i: usize| &m[9 * i..9 * i + 9];
+        let threads = || (0..dims[0] as usize).map(|i| (i, starts[i] as usize));
+        let sums = threads().map(|(i, s)| row(i)[s..].iter().step_by(2).fold(0.0, |a, v| a + v));
+        let cells = threads().map(|(i, s)| row(i)[8 - s]);
+        assert_eq!(as_f32s(out[3].data()), sums.chain(cells).collect::<Vec<f32>>());
+    }
+}
+
+#[test]
+fn a_kernel_that_asks_where_its_local_array_lies_finds_it_contiguous() {
+    let text = "kernel @k(%out: array<vec<2, f32>, 1>) {
+      %i = tid 0 : i32
+      %z = const 0 : i32
+      %one = const 1 : i32
+      %six = const 6 : i32
+      %three = const 3 : i32
+      %a = local 6 : array<f32, 1>
+      for %k: i32 = %z, %six, %one {
+        %f = cast %k : f32
+        %ae = elem %a, %k : ref<f32>
+        store %ae, %f
+        yield
+      }
+      %p = address %a : u64
+      %b = array_at %p, %three, %one : array<vec<2, f32>, 2>
+      %r = rem %i, %three : i32
+      %e = elem %b, %r, %z : ref<vec<2, f32>>
+      %v = load %e : vec<2, f32>
+      %o = elem %out, %i : ref<vec<2, f32>>
+      store %o, %v
+      return
+    }";
+    let launches = [(vec![Arg::array(vec![0; 40], 8, &[5])], vec![5])];
+    let out = same_everywhere(text, &launches, 1);
+    assert_eq!(as_f32s(out[0][0].data()), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 0.0, 1.0, 2.0, 3.0]);
+}

@@ -209,3 +209,14 @@ fn the_assembler_accepts_every_kernel() {
         }
     }
 }
+
+#[test]
+fn local_arrays_use_local_memory_and_arguments_stay_global() {
+    let text = ptx(kernel!("local"), &Options { contiguous: 15, ..Options::default() });
+    assert!(text.contains(".local"), "{text}");
+    assert!(text.contains("st.local") || text.contains("ld.local"), "{text}");
+    assert!(text.contains("ld.global") && text.contains("st.global"), "{text}");
+    // The count that all threads share is the only thing updated atomically.
+    let atomics: Vec<&str> = text.lines().filter(|l| l.contains("atom.") || l.contains("red.")).collect();
+    assert!(atomics.len() == 1 && atomics[0].contains(".global."), "{atomics:?}\n{text}");
+}

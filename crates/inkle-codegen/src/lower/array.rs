@@ -44,37 +44,89 @@ impl<'m> Lower<'_, 'm> {
         Ok(address)
     }
 
-    pub fn view(&mut self, frame: &Frame<'m>, data: &OpData) -> Result<Parts> {
-        let Some((&array, indices)) = data.operands.split_first() else {
-            return Err(CodegenError::broken("view without an array"));
+    /// The sub-array at an index of dimension `dim`.
+    pub fn view(&mut self, frame: &Frame<'m>, array: Value, index: Value, dim: u32) -> Result<Parts> {
+        let (layout, parts) = self.array_parts(frame, array)?;
+        let dim = dim as usize;
+        if layout.ndim < 2 || dim >= layout.ndim {
+            return Err(CodegenError::broken(format!("{array} has no views at dimension {dim}")));
+        }
+        let index = frame.get1(index)?;
+        self.check_index(index, parts[layout.shape(dim)]);
+        let index = self.through_list(layout, &parts, dim, index);
+        let kept = || (0..layout.ndim).filter(|&d| d != dim);
+        let mut result = self.moved(&parts, index, parts[layout.stride(dim)]);
+        result.extend(kept().map(|d| parts[layout.inner_shape(d)]));
+        result.extend(kept().map(|d| parts[layout.stride(d)]));
+        if layout.indexed {
+            result.extend(kept().map(|d| parts[layout.index_list(d)]));
+            result.extend(kept().map(|d| parts[layout.shape(d)]));
+        }
+        Ok(result)
+    }
+
+    /// Part of dimension `dim`.
+    pub fn window(&mut self, frame: &Frame<'m>, data: &OpData, dim: u32) -> Result<Parts> {
+        let [array, start, extent, step] = *data.operands.as_slice() else {
+            return Err(CodegenError::broken("window takes an array, a start, an extent and a step"));
         };
         let (layout, parts) = self.array_parts(frame, array)?;
-        if indices.len() >= layout.ndim {
-            return Err(CodegenError::broken("view needs fewer indices than dimensions"));
+        let dim = dim as usize;
+        if layout.indexed || dim >= layout.ndim {
+            return Err(CodegenError::broken(format!("{array} has no windows at dimension {dim}")));
         }
-        let mut address = parts[ArrayParts::DATA];
+        let (start, extent, step) = (frame.get1(start)?, frame.get1(extent)?, frame.get1(step)?);
+        let stride = parts[layout.stride(dim)];
+        let moved = self.moved(&parts, start, stride);
+        let mut result = parts;
+        result[..2].copy_from_slice(&moved);
+        result[layout.shape(dim)] = extent;
+        let is_one = matches!(step, Val::Uniform(s) if self.e.as_const_int(s) == Some(1));
+        if !is_one {
+            result[layout.stride(dim)] = self.map([stride, step], |l, [stride, step]| {
+                let ty = l.e.type_like(l.e.int(64), step);
+                let step = l.e.sext(step, ty);
+                l.e.mul(stride, step)
+            });
+        }
+        Ok(result)
+    }
+
+    /// The addresses of an array and its gradient, `index * stride` bytes on.
+    fn moved(&mut self, parts: &Parts, index: Val, stride: Val) -> Parts {
         let grad = parts[ArrayParts::GRAD];
-        let mut grad_address = grad;
-        for (dim, &index) in indices.iter().enumerate() {
-            let index = frame.get1(index)?;
-            self.check_index(index, parts[layout.shape(dim)]);
-            let index = self.through_list(layout, &parts, dim, index);
-            address = self.offset(address, index, parts[layout.stride(dim)]);
-            grad_address = self.offset(grad_address, index, parts[layout.stride(dim)]);
-        }
+        let address = self.offset(parts[ArrayParts::DATA], index, stride);
+        let grad_address = self.offset(grad, index, stride);
         // An array without gradients has views without gradients.
         let has_grad = self.map([grad], |l, [g]| l.e.icmp(Int::LLVMIntNE, g, l.e.null(l.e.type_of(g))));
         let null = Val::Uniform(self.e.null(self.pointer_type()));
         let grad_address = self.select(has_grad, grad_address, null);
-        let kept = indices.len()..layout.ndim;
-        let mut result: Parts = [address, grad_address].into_iter().collect();
-        result.extend(kept.clone().map(|d| parts[layout.inner_shape(d)]));
-        result.extend(kept.clone().map(|d| parts[layout.stride(d)]));
-        if layout.indexed {
-            result.extend(kept.clone().map(|d| parts[layout.index_list(d)]));
-            result.extend(kept.map(|d| parts[layout.shape(d)]));
+        [address, grad_address].into_iter().collect()
+    }
+
+    /// The array whose elements lie one after another from an address on.
+    pub fn array_at(&mut self, frame: &Frame<'m>, data: &OpData, ty: Type) -> Result<Parts> {
+        let (Some(array), Some((&address, extents))) = (ty.as_array(), data.operands.split_first()) else {
+            return Err(CodegenError::broken("array_at takes an address and gives an array"));
+        };
+        let address = frame.get1(address)?;
+        let address = self.map([address], |l, [a]| {
+            let ty = l.e.type_like(l.pointer_type(), a);
+            l.e.int_to_ptr(a, ty)
+        });
+        let null = Val::Uniform(self.e.null(self.pointer_type()));
+        let extents = extents.iter().map(|&v| frame.get1(v)).collect::<Result<Vec<_>>>()?;
+        let mut stride = Val::Uniform(self.e.i64(array.elem.size().into()));
+        let mut strides = Vec::new();
+        for &extent in extents.iter().rev() {
+            strides.push(stride);
+            stride = self.map([stride, extent], |l, [stride, extent]| {
+                let ty = l.e.type_like(l.e.int(64), extent);
+                let extent = l.e.sext(extent, ty);
+                l.e.mul(stride, extent)
+            });
         }
-        Ok(result)
+        Ok([address, null].into_iter().chain(extents).chain(strides.into_iter().rev()).collect())
     }
 
     /// The index in memory of an index that the kernel sees: looked up in the dimension's list, if it has one.

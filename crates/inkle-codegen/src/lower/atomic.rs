@@ -1,10 +1,10 @@
 //! Atomic updates: relaxed, device-wide, one by one for each active lane.
 
-use inkle_ir::{AtomicOp, OpData, Scalar, ScalarKind, Type};
+use inkle_ir::{AtomicOp, BinaryOp, OpData, Scalar, ScalarKind, Type};
 use inkwell::llvm_sys::LLVMAtomicRMWBinOp as Rmw;
 
 use super::{Frame, Lower, Result};
-use crate::emitter::{Int, Real, V};
+use crate::emitter::{AddressRoot, Int, Real, V};
 use crate::error::CodegenError;
 use crate::value::{Part, Parts, Val, parts};
 
@@ -19,6 +19,14 @@ impl<'m> Lower<'_, 'm> {
         };
         let ty = frame.function.ty(value);
         let (at, value) = (frame.get1(reference)?, frame.get(value)?.clone());
+        if self.is_own(at) {
+            let old = self.load(ty, at);
+            let scalar = ty.scalar().ok_or_else(|| CodegenError::broken(format!("{op} on {ty}")))?;
+            let pairs = old.iter().zip(&value);
+            let new = pairs.map(|(&old, &v)| self.updated(op, scalar, old, v)).collect::<Result<Parts>>()?;
+            self.store(ty, at, &new);
+            return Ok(old);
+        }
         let old_is_used = data.results.iter().any(|&r| frame.is_used(r));
         self.atomic_parts(op, ty, at, &value, old_is_used)
     }
@@ -92,7 +100,74 @@ impl<'m> Lower<'_, 'm> {
         Some(sum)
     }
 
+    /// Whether memory is known to be this thread's alone, so that updates need not be atomic.
+    fn is_own(&self, at: Val) -> bool {
+        let root = match at {
+            Val::Uniform(base) | Val::Linear { base, .. } | Val::Indexed { base, .. } => base,
+            Val::Varying(_) => return false,
+        };
+        self.e.address_root(root) == AddressRoot::Stack
+    }
+
+    /// What an update makes of a value.
+    fn updated(&mut self, op: AtomicOp, scalar: Scalar, old: Val, v: Val) -> Result<Val> {
+        let binary = match op {
+            AtomicOp::Add => BinaryOp::Add,
+            AtomicOp::Sub => BinaryOp::Sub,
+            AtomicOp::Min => BinaryOp::Min,
+            AtomicOp::Max => BinaryOp::Max,
+            AtomicOp::And => BinaryOp::And,
+            AtomicOp::Or => BinaryOp::Or,
+            AtomicOp::Xor => BinaryOp::Xor,
+            AtomicOp::Exch => return Ok(v),
+        };
+        self.strict(|l| l.binary(binary, scalar, old, v))
+    }
+
+    /// Does something atomic to one place. GPUs have no atomics on memory of a thread's own, so where that may be
+    /// what the address leads to, the thread looks.
+    fn on_shared_memory(
+        &mut self,
+        at: V,
+        own: impl FnOnce(&mut Self) -> Result<V>,
+        shared: impl FnOnce(&mut Self) -> Result<V>,
+    ) -> Result<V> {
+        let generic = self.machine.gpu && self.machine.data_space == 0;
+        match self.e.address_root(at) {
+            AddressRoot::Stack => return own(self),
+            AddressRoot::Unknown if generic => {}
+            _ => return shared(self),
+        }
+        let is_own = self.e.intrinsic("llvm.nvvm.isspacep.local", &[], &[at]);
+        let [own_block, shared_block, join] = ["own", "shared", "done"].map(|name| self.e.new_block(name));
+        self.e.cond_br(is_own, own_block, shared_block);
+        self.e.at_end(own_block);
+        let from_own = own(self)?;
+        let own_end = self.e.current_block();
+        self.e.br(join);
+        self.e.at_end(shared_block);
+        let from_shared = shared(self)?;
+        let shared_end = self.e.current_block();
+        self.e.br(join);
+        self.e.at_end(join);
+        let result = self.e.phi(self.e.type_of(from_own));
+        self.e.add_incoming(result, from_own, own_end);
+        self.e.add_incoming(result, from_shared, shared_end);
+        Ok(result)
+    }
+
     fn atomic_scalar(&mut self, op: AtomicOp, scalar: Scalar, at: V, v: V) -> Result<V> {
+        let own = |l: &mut Self| {
+            let ty = Type::Scalar(scalar);
+            let old = l.load(ty, Val::Uniform(at))[0];
+            let new = l.updated(op, scalar, old, Val::Uniform(v))?;
+            l.store(ty, Val::Uniform(at), &[new].into_iter().collect());
+            l.uniform(old)
+        };
+        self.on_shared_memory(at, own, |l| l.atomic_on_shared(op, scalar, at, v))
+    }
+
+    fn atomic_on_shared(&mut self, op: AtomicOp, scalar: Scalar, at: V, v: V) -> Result<V> {
         use AtomicOp::{Add, And, Exch, Max, Min, Or, Sub, Xor};
         let align = scalar.size();
         let scope = self.atomic_scope();
@@ -217,8 +292,17 @@ impl<'m> Lower<'_, 'm> {
                 if scalar == Scalar::Bool { l.e.zext(v, int) } else { l.e.bitcast(v, int) }
             };
             let (compare, new) = (bits(l, compare), bits(l, new));
-            let pair = l.e.cmpxchg(at, compare, new, l.atomic_scope(), scalar.size());
-            let old = l.e.extract_value(pair, 0);
+            let own = |l: &mut Self| {
+                let old = l.e.load(int, at, scalar.size());
+                let equal = l.e.icmp(Int::LLVMIntEQ, old, compare);
+                let now = l.e.select(equal, new, old);
+                l.e.store(now, at, scalar.size());
+                Ok(old)
+            };
+            let old = l.on_shared_memory(at, own, |l| {
+                let pair = l.e.cmpxchg(at, compare, new, l.atomic_scope(), scalar.size());
+                Ok(l.e.extract_value(pair, 0))
+            })?;
             Ok(if scalar == Scalar::Bool {
                 l.e.icmp(Int::LLVMIntNE, old, l.e.null(int))
             } else {

@@ -74,7 +74,8 @@ impl<'m> Lower<'_, 'm> {
             )));
         }
         let size = self.sizes[callee];
-        let results = if size <= SMALL || self.emitted.saturating_add(size) <= INLINE_BUDGET {
+        let fits = size <= SMALL || self.emitted.saturating_add(size) <= INLINE_BUDGET;
+        let results = if fits || self.returns_local[callee] {
             let mut inner = self.frame(callee, args);
             self.block(&mut inner, function.body)?
         } else {

@@ -1,6 +1,6 @@
 //! `if`, `for`, `while`: branches while all lanes agree, masks where they may not.
 
-use inkle_ir::{Block, OpData, OpKind, Value};
+use inkle_ir::{ArrayKind, Block, OpData, OpKind, Value};
 
 use super::arith::is_slow;
 use super::{Frame, Lower, Result};
@@ -191,7 +191,12 @@ impl<'m> Lower<'_, 'm> {
         ops.len() <= SPECULATION_LIMIT
             && ops.iter().all(|&op| {
                 let kind = &frame.function.op(op).kind;
-                kind.is_terminator() || (kind.is_pure() && !is_slow(kind))
+                let reads_lists = matches!(kind, OpKind::Elem | OpKind::View(_))
+                    && frame.function.op(op).operands.first().is_some_and(|&array| {
+                        let ty = frame.function.ty(array).as_array();
+                        ty.is_some_and(|a| a.kind == ArrayKind::Indexed)
+                    });
+                kind.is_terminator() || (kind.is_pure() && !is_slow(kind) && !reads_lists)
             })
     }
 

@@ -76,6 +76,12 @@ impl<'m> Lower<'_, 'm> {
                 self.e.set_invariant(byte);
                 self.e.icmp(Int::LLVMIntNE, byte, self.e.null(self.e.int(8)))
             }
+            Part::Pointer if self.machine.gpu => {
+                // Arguments lie in global memory, which LLVM can make use of even where addresses are generic.
+                let v = self.e.load(self.e.ptr(1), at, part.size());
+                self.e.set_invariant(v);
+                self.e.address_space_cast(v, self.pointer_type())
+            }
             part => {
                 let v = self.e.load(self.part_type(part), at, part.size());
                 self.e.set_invariant(v);

@@ -32,7 +32,10 @@ mod convert;
 mod division;
 mod effect;
 pub(crate) mod entry;
+mod local;
 mod memory;
+
+pub(crate) use local::local_bytes;
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -57,7 +60,7 @@ type Result<T> = std::result::Result<T, CodegenError>;
 pub(crate) struct Machine {
     /// A GPU, or else a CPU.
     pub gpu: bool,
-    /// The address space of array data.
+    /// The address space of array data: global memory, or any when threads have arrays of their own.
     pub data_space: u32,
     /// A fused multiply-add is one instruction.
     pub fma: bool,
@@ -68,7 +71,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub fn of(target: &Target) -> Machine {
+    pub fn of(target: &Target, module: &Module) -> Machine {
         match target {
             Target::Cpu(cpu) => Machine {
                 gpu: false,
@@ -78,7 +81,8 @@ impl Machine {
                 f16_convert: cpu.has("f16c") || cpu.family() == Some(crate::target::Family::Aarch64),
             },
             Target::Cuda(_) => {
-                Machine { gpu: true, data_space: 1, fma: true, min_max: true, f16_convert: true }
+                let data_space = if has_local_arrays(module) { 0 } else { 1 };
+                Machine { gpu: true, data_space, fma: true, min_max: true, f16_convert: true }
             }
         }
     }
@@ -144,6 +148,8 @@ pub(crate) struct Lower<'c, 'm> {
     outlined: HashMap<call::OutlinedKey, call::Outlined>,
     /// Per function, operations after expansion of its calls.
     sizes: Vec<usize>,
+    /// Per function, whether it may return an array of the thread's own, which must outlive it.
+    returns_local: Vec<bool>,
     /// Operations emitted into the current LLVM function so far.
     emitted: usize,
     /// Source lines, when they are wanted.
@@ -161,6 +167,13 @@ pub(crate) fn lane_dim(module: &Module) -> u32 {
         }
     });
     last
+}
+
+/// Whether threads have arrays of their own.
+pub(crate) fn has_local_arrays(module: &Module) -> bool {
+    let mut found = false;
+    for_each_op(module, |data| found |= matches!(data.kind, OpKind::Local(_)));
+    found
 }
 
 /// Operations of the kernel after expansion of its calls.
@@ -214,6 +227,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             used: HashMap::new(),
             outlined: HashMap::new(),
             sizes: call::expanded_sizes(ir),
+            returns_local: local::returns_local(ir),
             emitted: 0,
             lines,
             in_outlined: None,
@@ -500,7 +514,16 @@ impl<'c, 'm> Lower<'c, 'm> {
             OpKind::ExtractDyn => self.extract_dyn(frame, operand(0)?, operand(1)?)?,
             OpKind::InsertDyn => self.insert_dyn(frame, operand(0)?, operand(1)?, operand(2)?)?,
             OpKind::Elem => smallvec![self.elem(frame, data)?],
-            OpKind::View => self.view(frame, data)?,
+            OpKind::View(dim) => self.view(frame, operand(0)?, operand(1)?, *dim)?,
+            OpKind::Window(dim) => self.window(frame, data, *dim)?,
+            OpKind::Local(extents) => {
+                let ty = result_type.ok_or_else(|| CodegenError::broken("local without a type"))?;
+                self.local(ty, extents)?
+            }
+            OpKind::ArrayAt => {
+                let ty = result_type.ok_or_else(|| CodegenError::broken("array_at without a type"))?;
+                self.array_at(frame, data, ty)?
+            }
             OpKind::Field(index) => smallvec![self.field(frame, operand(0)?, *index)?],
             OpKind::Comp => smallvec![self.comp(frame, data)?],
             OpKind::GradArray => self.grad_array(frame, operand(0)?)?,
