@@ -176,6 +176,84 @@ def test_components_of_array_elements(device):
 
 
 @wp.kernel
+def slice_of(a: wp.array(dtype=int), start: int, stop: int, step: int, out: wp.array(dtype=int)):
+    part = a[start:stop:step]
+    out[0] = part.shape[0]
+    for i in range(part.shape[0]):
+        out[1 + i] = part[i]
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 9, -1, -2, -3, -9])
+def test_slices_choose_as_in_python(device, step):
+    values = list(range(10, 17))
+    a = wp.array(values, dtype=int, device=device)
+    bounds = (-20, -8, -7, -6, -1, 0, 1, 3, 6, 7, 8, 20)
+    for start in bounds:
+        for stop in bounds:
+            want = values[start:stop:step]
+            got = run(slice_of, int, 8, a, start, stop, step, device=device).tolist()
+            assert got == [len(want), *want] + [0] * (7 - len(want)), (start, stop, step)
+
+
+@wp.kernel
+def open_slices(m: wp.array2d(dtype=int), n: int, out: wp.array2d(dtype=int)):
+    i = wp.tid()
+    row = m[i, ::2]
+    out[i, 0] = row[1]
+    out[i, 1] = row.shape[0]
+    back = m[::-1]
+    out[i, 2] = back[i, 0]
+    tail = m[n:, 1:]
+    out[i, 3] = tail.shape[0] * 10 + tail.shape[1]
+    inner = tail[:, 1:2]
+    out[i, 4] = inner[-1, -1]
+    empty = m[2:1]
+    out[i, 5] = empty.shape[0]
+    column = m[:, n - 1]
+    column[i] += 100
+
+
+def test_open_ends_rows_and_columns(device):
+    values = np.arange(12).reshape(3, 4)
+    m = wp.array(values, dtype=int, device=device)
+    out = wp.zeros((3, 6), dtype=int, device=device)
+    wp.launch(open_slices, dim=3, inputs=[m, 2], outputs=[out], device=device)
+    assert out.numpy().tolist() == [[4 * i + 2, 2, 8 - 4 * i, 13, 10, 0] for i in range(3)]
+    values[:, 1] += 100
+    np.testing.assert_array_equal(m.numpy(), values)
+
+
+@wp.func
+def total(a: wp.array(dtype=int)):
+    sum = int(0)
+    for i in range(a.shape[0]):
+        sum += a[i]
+    return sum
+
+
+@wp.kernel
+def sliced_arguments(m: wp.array2d(dtype=int), out: wp.array(dtype=int)):
+    i = wp.tid()
+    out[i] = total(m[i, 1:3]) * 1000 + total(m[:, i])
+
+
+def test_slices_as_arguments(device):
+    values = np.arange(12).reshape(3, 4)
+    m = wp.array(values, dtype=int, device=device)
+    want = values[:, 1:3].sum(1) * 1000 + values[:, :3].sum(0)
+    assert run(sliced_arguments, int, 3, m, dim=3, device=device).tolist() == want.tolist()
+
+
+def test_assigning_to_a_slice_is_refused(device):
+    @wp.kernel
+    def fill(a: wp.array(dtype=int)):
+        a[0:2] = 1
+
+    with pytest.raises(Exception):
+        wp.launch(fill, dim=1, inputs=[wp.zeros(3, dtype=int, device=device)], device=device)
+
+
+@wp.kernel
 def local_arrays(out: wp.array(dtype=float)):
     i = wp.tid()
     scratch = wp.zeros(shape=4, dtype=float)
@@ -189,6 +267,109 @@ def local_arrays(out: wp.array(dtype=float)):
 
 def test_arrays_local_to_a_thread(device):
     assert run(local_arrays, float, 3, dim=3, device=device).tolist() == [0.0, 6.0, 12.0]
+
+
+@wp.func
+def scale(a: wp.array2d(dtype=float), x: float):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            a[i, j] *= x
+
+
+@wp.func
+def make_pair(x: float):
+    pair = wp.zeros(shape=2, dtype=float)
+    pair[0] = x
+    pair[1] = -x
+    return pair
+
+
+@wp.kernel
+def local_grids(n: wp.array(dtype=int), out: wp.array2d(dtype=float)):
+    i = wp.tid()
+    grid = wp.zeros(shape=(2, 3), dtype=float)
+    grid[1, n[i]] = float(i)
+    grid[-1, -1] += 10.0
+    scale(grid, 2.0)
+    out[i, 0] = grid[1, 0] + 100.0 * grid[1, 1]
+    row = grid[1]
+    out[i, 1] = row[2]
+    out[i, 2] = float(grid.shape[0] * 10 + row.shape[0])
+    vectors = wp.zeros(shape=3, dtype=wp.vec3)
+    vectors[n[i]] += wp.vec3(1.0, 2.0, float(i))
+    vectors[n[i]][1] = 7.0
+    v = vectors[n[i]]
+    out[i, 3] = v[0] + v[1] * 10.0 + v[2] * 100.0
+    first = make_pair(1.0)
+    second = make_pair(float(i))
+    out[i, 4] = first[0] * 10.0 + second[1]
+
+
+def test_local_grids_and_vectors(device):
+    count = 40
+    n = np.arange(count) % 3
+    out = wp.zeros((count, 5), dtype=float, device=device)
+    wp.launch(local_grids, dim=count, inputs=[wp.array(n, dtype=int, device=device)], outputs=[out], device=device)
+    i = np.arange(count)
+    want = np.stack(
+        [
+            2 * i * (n == 0) + 200 * i * (n == 1),
+            20 + 2 * i * (n == 2),
+            np.full(count, 23),
+            71 + 100 * i,
+            10 - i,
+        ],
+        axis=1,
+    )
+    np.testing.assert_array_equal(out.numpy(), want)
+
+
+@wp.kernel
+def local_in_loops(turns: wp.array(dtype=int), out: wp.array(dtype=int)):
+    i = wp.tid()
+    sum = int(0)
+    for k in range(turns[i]):
+        seen = wp.zeros(shape=5, dtype=int)
+        seen[k % 5] += 1
+        for j in range(5):
+            sum += seen[j]
+    out[i] = sum
+
+
+def test_local_arrays_are_zeroed_in_every_turn(device):
+    turns = wp.array(np.arange(50) * 3, dtype=int, device=device)
+    assert run(local_in_loops, int, 50, turns, dim=50, device=device).tolist() == (np.arange(50) * 3).tolist()
+
+
+@wp.kernel
+def local_atomics(x: wp.array(dtype=int), out: wp.array(dtype=int)):
+    i = wp.tid()
+    count = wp.zeros(shape=4, dtype=int)
+    old = wp.atomic_add(count, x[i], 5)
+    old += wp.atomic_max(count, x[i], 9)
+    old += wp.atomic_cas(count, x[i], 9, 3)
+    out[i] = old * 10 + count[x[i]]
+
+
+def test_atomics_on_local_arrays(device):
+    x = wp.array(np.arange(40) % 4, dtype=int, device=device)
+    assert run(local_atomics, int, 40, x, dim=40, device=device).tolist() == [143] * 40
+
+
+@wp.kernel
+def reinterpret(out: wp.array(dtype=wp.vec2)):
+    i = wp.tid()
+    numbers = wp.zeros(shape=6, dtype=float)
+    for k in range(6):
+        numbers[k] = float(k)
+    pairs = wp.array(ptr=numbers.ptr, shape=(3,), dtype=wp.vec2)
+    out[i] = pairs[i]
+
+
+def test_arrays_at_addresses(device):
+    out = wp.zeros(3, dtype=wp.vec2, device=device)
+    wp.launch(reinterpret, dim=3, inputs=[out], device=device)
+    assert out.numpy().tolist() == [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
 
 
 @wp.kernel

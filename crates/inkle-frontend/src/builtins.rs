@@ -29,6 +29,7 @@ pub enum Lower {
 #[expect(missing_docs, reason = "each is the built-in of that name")]
 pub enum Special {
     Address,
+    ArrayAt,
     AtomicCas,
     Bitcast,
     BitCount,
@@ -64,6 +65,7 @@ pub enum Special {
     Vector,
     View,
     Where,
+    Zeros,
 }
 
 /// One entry of the registry.
@@ -409,6 +411,13 @@ pub const BUILTINS: &[Builtin] = &[
         Lower::Special(Special::TypeOf),
         "The type of a value, usable as a constructor.",
     ),
+    entry(
+        "array",
+        UTILITY,
+        &[],
+        Lower::Special(Special::ArrayAt),
+        "The array at an address, `ptr`, with a `shape` and a `dtype`; its elements lie one after another.",
+    ),
     entry("view", UTILITY, &[], Lower::Special(Special::View), "The sub-array at leading indices."),
     entry(
         "where",
@@ -416,6 +425,13 @@ pub const BUILTINS: &[Builtin] = &[
         &["cond: B, value_if_true: T, value_if_false: T -> T"],
         Lower::Special(Special::Where),
         "`value_if_true` where `cond`, else `value_if_false`; both are evaluated.",
+    ),
+    entry(
+        "zeros",
+        UTILITY,
+        &[],
+        Lower::Special(Special::Zeros),
+        "An array of zeros that belongs to the thread, with a constant `shape` and a `dtype`.",
     ),
     entry("identity", VECTOR, &[], Lower::Special(Special::Identity), "The `n` x `n` identity matrix."),
     entry(

@@ -385,7 +385,7 @@ impl FileEnvironment {
         let path = head.path()?;
         let (last, base) = path.split_last()?;
         match base {
-            [] if !matches!(self.names.get(*last), Some(Binding::Unsupported(what)) if what == names::ARRAY_TYPE) =>
+            [] if !matches!(self.names.get(*last), Some(Binding::Unsupported(what) | Binding::Builtin(what)) if what == names::ARRAY_TYPE || what == "array") =>
             {
                 return None;
             }

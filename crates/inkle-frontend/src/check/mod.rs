@@ -8,6 +8,7 @@
 //!
 //! Mistakes are collected: a statement that fails poisons the variables it sets and checking goes on.
 
+mod arrays;
 mod assign;
 mod call;
 mod construct;

@@ -4,7 +4,7 @@
 //! has it once.
 
 use inkle_diag::{Diagnostic, Span};
-use inkle_ir::{OpKind, Type, Value};
+use inkle_ir::{MAX_DIMS, OpKind, Scalar, Type, Value};
 
 use super::codes;
 use super::expr::component_name;
@@ -51,7 +51,10 @@ impl FunctionCx<'_, '_> {
             }
             ExprKind::Subscript { value, indices } => match self.library_type(expr) {
                 Some(ty) => Ok(Place::Value(Val::Type(ty))),
-                None => self.place(value).and_then(|base| self.item_place(base, indices, expr.span)),
+                None => self.place(value).and_then(|base| {
+                    let base = with_absent_extents(base, value, indices);
+                    self.item_place(base, indices, expr.span)
+                }),
             },
             _ => self.expr(expr).map(Place::Value),
         };
@@ -184,41 +187,6 @@ impl FunctionCx<'_, '_> {
         self.spot_in_memory(around, sum)
     }
 
-    fn element_place(&mut self, array: Value, indices: &[Expr], span: Span) -> R<Place> {
-        let ty = self.function.ty(array).as_array().expect("the caller asked for an array");
-        if indices.iter().any(|i| matches!(*i.kind, ExprKind::Slice { .. } | ExprKind::Ellipsis)) {
-            return Err(self.report(
-                Diagnostic::new(
-                    codes::EXPRESSION,
-                    span,
-                    "slices of arrays inside kernels are not available yet",
-                )
-                .help("index the elements, or slice the array before the launch"),
-            ));
-        }
-        if indices.len() > ty.ndim as usize {
-            let (given, ndim) = (indices.len(), ty.ndim);
-            return Err(self.report(
-                Diagnostic::new(
-                    codes::INDEX,
-                    span,
-                    format!("{given} indices for an array of {ndim} dimensions"),
-                )
-                .help(format!("it takes {ndim}, its elements are {}", ty.elem.python_name())),
-            ));
-        }
-        let mut values = Vec::new();
-        for (dim, index) in indices.iter().enumerate() {
-            let val = self.expr(index)?;
-            values.push(self.index_value(&val, index.span, |cx| cx.shape(array, dim as u32))?);
-        }
-        Ok(if values.len() == ty.ndim as usize {
-            Place::Memory(self.builder().elem(array, &values))
-        } else {
-            Place::Value(Val::Ir(self.builder().view(array, &values)))
-        })
-    }
-
     /// The elements of `array[start:stop:step]` whose bounds are known, for unpacking; `None` for anything else.
     pub(super) fn array_run(&mut self, expr: &Expr) -> R<Option<Vec<Val>>> {
         let ExprKind::Subscript { value, indices } = &*expr.kind else { return Ok(None) };
@@ -242,7 +210,7 @@ impl FunctionCx<'_, '_> {
                         let element = self.builder().elem(array, &[i]);
                         Val::Ir(self.builder().load(element))
                     } else {
-                        Val::Ir(self.builder().view(array, &[i]))
+                        Val::Ir(self.builder().view(array, i, 0))
                     });
                 }
                 return Ok(Some(items));
@@ -353,6 +321,9 @@ impl FunctionCx<'_, '_> {
         let diagnostic =
             Diagnostic::new(codes::STORE_TYPE, span, format!("cannot assign to `{text}`, which is {what}"));
         let diagnostic = match self.type_of(whole) {
+            Some(Type::Array(_)) if matches!(whole, Val::Ir(array) if self.is_slice(*array)) => {
+                diagnostic.help("assign its elements one by one, in a loop: `part[i] = ...`")
+            }
             Some(Type::Array(a)) => {
                 let more =
                     if a.ndim == 1 { "one more index".into() } else { format!("{} more indices", a.ndim) };
@@ -361,5 +332,19 @@ impl FunctionCx<'_, '_> {
             _ => diagnostic.help("assign to a variable, a component, a field or an element of an array"),
         };
         self.report(diagnostic)
+    }
+}
+
+/// `array.shape[3]` is zero for an array of fewer dimensions.
+fn with_absent_extents(base: Place, shape: &Expr, indices: &[Expr]) -> Place {
+    match (base, &*shape.kind, indices.first().map(|i| &*i.kind)) {
+        (Place::Value(Val::Tuple(extents)), ExprKind::Attribute { attr, .. }, Some(ExprKind::Int(index)))
+            if attr == "shape" && (extents.len() as i128..MAX_DIMS as i128).contains(index) =>
+        {
+            let mut extents = extents.to_vec();
+            extents.resize(MAX_DIMS, Val::typed_int(0, Scalar::I32));
+            Place::Value(Val::tuple(extents))
+        }
+        (base, ..) => base,
     }
 }

@@ -140,6 +140,8 @@ impl FunctionCx<'_, '_> {
                 Ok(None)
             }
             Special::View => self.view(builtin, &args, span).map(Some),
+            Special::Zeros => self.local_array(&args, span).map(Some),
+            Special::ArrayAt => self.array_at(&args, span).map(Some),
             Special::Extract => self.extract(builtin, &args, span).map(Some),
             Special::Vector => self.vector(builtin, &args, span).map(Some),
             Special::Matrix => self.matrix(builtin, &args, span).map(Some),
@@ -362,36 +364,6 @@ impl FunctionCx<'_, '_> {
             Val::Tuple(items) => Ok(Val::bool(items.iter().any(fits))),
             _ => Err(self.no_overload(builtin, args, span)),
         }
-    }
-
-    fn view(&mut self, builtin: &Builtin, args: &Args, span: Span) -> R<Val> {
-        let Some((Val::Ir(array), _)) = args.positional.first() else {
-            return Err(self.no_overload(builtin, args, span));
-        };
-        let array = *array;
-        let Some(ty) = self.function.ty(array).as_array() else {
-            return Err(self.no_overload(builtin, args, span));
-        };
-        let count = args.positional.len() - 1;
-        if count == 0 || count >= ty.ndim as usize {
-            return Err(self.report(
-                Diagnostic::new(
-                    codes::INDEX,
-                    span,
-                    format!(
-                        "a view of an array of {} dimensions takes 1 to {} indices",
-                        ty.ndim,
-                        ty.ndim - 1
-                    ),
-                )
-                .help("index it with all indices to read an element"),
-            ));
-        }
-        let mut indices = Vec::new();
-        for (dim, (val, at)) in args.positional[1..].to_vec().iter().enumerate() {
-            indices.push(self.index_value(val, *at, |cx| cx.shape(array, dim as u32))?);
-        }
-        Ok(Val::Ir(self.builder().view(array, &indices)))
     }
 
     fn extract(&mut self, builtin: &Builtin, args: &Args, span: Span) -> R<Val> {

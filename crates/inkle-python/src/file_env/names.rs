@@ -47,7 +47,8 @@ pub(super) fn attribute(object: ObjectKey, name: &str, in_library: impl Fn(&str)
     if let Some(ty) = type_by_name(name) {
         return Some(Binding::Type(ty));
     }
-    if array_type(name).is_some() {
+    // `array` is also a built-in, which makes the array at an address.
+    if array_type(name).is_some() && name != "array" {
         return Some(Binding::Unsupported(ARRAY_TYPE.into()));
     }
     if let Some(constant) = number(name) {

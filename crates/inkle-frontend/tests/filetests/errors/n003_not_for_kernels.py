@@ -26,4 +26,4 @@ def uses(out: wp.array(dtype=float)):
 
 @wp.kernel
 def array_type(out: wp.array(dtype=float)):
-    x = wp.array
+    x = wp.array2d

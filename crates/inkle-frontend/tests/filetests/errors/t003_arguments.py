@@ -42,3 +42,11 @@ def constructors(out: wp.array(dtype=float)):
     b = wp.quat(0.0, 1.0)
     c = Cell(1.0)
     d = wp.vec3(x=1.0)
+
+
+@wp.kernel
+def local_arrays(p: wp.uint64):
+    a = wp.zeros(4, float, 3)
+    b = wp.zeros(dtype=float)
+    c = wp.zeros(4, shape=4)
+    d = wp.zeros(4, device="cpu")

@@ -40,3 +40,11 @@ def not_places(v: wp.vec3, out: wp.array(dtype=float)):
     out.shape[0] = 3
     wp.normalize(v).x = 1.0
     wp.PI = 3.0
+
+
+@wp.kernel
+def slices(a: wp.array2d(dtype=float), out: wp.array(dtype=float)):
+    out[0:2] = 1.0
+    a[:, 1] = out
+    a[0] = out
+    out[1:] += 1.0

@@ -23,3 +23,12 @@ def components(v: wp.vec3, m: wp.mat33, f: float, out: wp.array(dtype=float)):
     d = f[0]
     e = v[::0]
     g = out.shape[0, 1]
+
+
+@wp.kernel
+def slices(a: wp.array2d(dtype=float), ia: wp.indexedarray(dtype=float), f: float, out: wp.array(dtype=float)):
+    p = a[::0]
+    q = a[..., 0, ...]
+    r = a[0:1, 0:2, 0:3]
+    s = a[f:]
+    t = ia[1:]

@@ -22,7 +22,6 @@ def expressions(n: int, f: float, a: wp.array(dtype=float), out: wp.array(dtype=
         pass
     for w in a:
         pass
-    x8 = a[0:2]
     x9 = ...
     x10 = wp.sin(**n)
     out[0] = index(f)
