@@ -183,7 +183,10 @@ def slice_of(a: wp.array(dtype=int), start: int, stop: int, step: int, out: wp.a
         out[1 + i] = part[i]
 
 
-@pytest.mark.parametrize("step", [1, 2, 3, 9, -1, -2, -3, -9])
+DOWNWARDS = differs_from_warp("a slice downwards to before the first element may be empty")
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 9, *(pytest.param(step, marks=DOWNWARDS) for step in (-1, -2, -3, -9))])
 def test_slices_choose_as_in_python(device, step):
     values = list(range(10, 17))
     a = wp.array(values, dtype=int, device=device)
@@ -245,7 +248,7 @@ def test_slices_as_arguments(device):
 
 
 def test_assigning_to_a_slice_is_refused(device):
-    @wp.kernel
+    @wp.kernel(module="unique")
     def fill(a: wp.array(dtype=int)):
         a[0:2] = 1
 
