@@ -400,6 +400,33 @@ def test_augmented_assignment_to_elements_is_atomic(device):
     assert m.numpy().tolist() == [[0, 0], [3 * n // 2, 3 * n // 2]]
 
 
+@wp.struct
+class Tally:
+    count: int
+    moment: wp.vec3
+
+
+@wp.kernel
+def count_components(v: wp.array(dtype=wp.vec3), m: wp.array(dtype=wp.mat22), t: wp.array(dtype=Tally), one: float):
+    i = wp.tid()
+    v[i % 2].x += one
+    v[i % 2][1] -= one * 0.5
+    m[0][1, 0] += one
+    t[0].count += 1
+    t[0].moment.z += 2.0
+
+
+def test_augmented_assignment_to_components_is_atomic(device):
+    n = 30000
+    v = wp.zeros(2, dtype=wp.vec3, device=device)
+    m = wp.zeros(1, dtype=wp.mat22, device=device)
+    t = wp.zeros(1, dtype=Tally, device=device)
+    wp.launch(count_components, dim=n, inputs=[v, m, t, 1.0], device=device)
+    assert v.numpy().tolist() == [[n / 2, -n / 4, 0.0]] * 2
+    assert m.numpy().tolist() == [[[0.0, 0.0], [n, 0.0]]]
+    assert t.numpy()["count"].tolist() == [n] and t.numpy()["moment"].tolist() == [[0.0, 0.0, 2 * n]]
+
+
 def atomic_kernel(T):
     @wp.kernel(module="unique")
     def act(a: wp.array(dtype=T), v: wp.array(dtype=T), old: wp.array2d(dtype=T)):

@@ -283,6 +283,21 @@ impl Module {
         &self.functions[id.index()]
     }
 
+    /// Whether operations of `function`, or what they call, may write to memory.
+    pub fn writes(&self, ops: &[Op], function: &Function) -> bool {
+        ops.iter().any(|&op| {
+            let data = function.op(op);
+            match data.kind {
+                OpKind::Store | OpKind::Atomic(_) | OpKind::AtomicCas => true,
+                OpKind::Call(callee) => {
+                    let callee = self.function(callee);
+                    self.writes(&callee.block(callee.body).ops, callee)
+                }
+                _ => data.blocks.iter().any(|&block| self.writes(&function.block(block).ops, function)),
+            }
+        })
+    }
+
     /// The kernel: the last function, if it is one.
     pub fn kernel(&self) -> Option<&Function> {
         self.functions.last().filter(|f| f.kind == FunctionKind::Kernel)

@@ -261,12 +261,14 @@ impl FunctionCx<'_, '_> {
         self.set(&place, &new, target.span, value.span)
     }
 
-    /// `array[i] += value` is one atomic operation where the hardware has one; everything else reads, computes
-    /// and writes in that order.
+    /// `array[i] += value` is one atomic operation where the hardware has one, and so is the update of a component
+    /// or field of an element, unless `value` writes to memory: then the target is read before that. Everything
+    /// else reads, computes and writes in that order.
     fn augment_memory(&mut self, target: &Expr, reference: Value, op: BinOp, value: &Expr) -> R<()> {
         let ty = self.function.ty(reference).as_ref_target().expect("a place is a ref");
         let whole_element =
             matches!(self.function.defining_op(reference).map(|op| &op.kind), Some(inkle_ir::OpKind::Elem));
+        let in_element = self.is_in_element(reference);
         let numeric = ty.scalar().is_some_and(|s| s != Scalar::Bool);
         let integer = ty.scalar().is_some_and(|s| s.is_int() && s.size() >= 4);
         let atomic = match op {
@@ -288,10 +290,31 @@ impl FunctionCx<'_, '_> {
         }
         self.span = target.span;
         let old = Val::Ir(self.builder().load(reference));
+        let (block, before) = (self.block, self.function.block(self.block).ops.len());
         let right = self.expr(value)?;
+        if let (Some(atomic), true) = (atomic, in_element)
+            && self.type_of(&right) == Some(ty)
+            && self.block == block
+            && !self.checker.module.writes(&self.function.block(block).ops[before..], &self.function)
+        {
+            let right = self.value_of(&right, value.span)?;
+            self.span = target.span.to(value.span);
+            self.builder().atomic(atomic, reference, right);
+            return Ok(());
+        }
         let new = self.binary(op, &old, target.span, &right, value.span, target.span.to(value.span))?;
         self.span = target.span.to(value.span);
         self.set(&Place::Memory(reference), &new, target.span, value.span)
+    }
+
+    /// Whether an address is that of an array's element or in one.
+    fn is_in_element(&self, reference: Value) -> bool {
+        let Some(op) = self.function.defining_op(reference) else { return false };
+        match op.kind {
+            inkle_ir::OpKind::Elem => true,
+            inkle_ir::OpKind::Comp | inkle_ir::OpKind::Field(_) => self.is_in_element(op.operands[0]),
+            _ => false,
+        }
     }
 
     /// The value of a variable, or a diagnosis of why it has none.

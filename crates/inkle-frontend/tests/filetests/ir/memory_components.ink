@@ -16,47 +16,45 @@ kernel @vectors(%0 v: array<vec<3, f32>, 1>, %1 m: array<mat<3x3, f32>, 1>, %2 q
   %16 = elem %0, %15 : ref<vec<3, f32>>
   %17 = const 2 : i32
   %18 = comp %16, %17 : ref<f32>
-  %19 = load %18 : f32
-  %20 = const 3.0 : f32
-  %21 = add %19, %20 : f32
-  store %18, %21
-  %22 = const 3 : i32
-  %23 = add %4, %22 : i32
-  %24 = select %13, %23, %4 : i32
-  %25 = comp %16, %24 : ref<f32>
-  %26 = load %25 : f32
-  %27 = mul %26, %11 : f32
-  store %25, %27
-  %28 = elem %1, %5 : ref<mat<3x3, f32>>
-  %29 = const 5 : i32
-  %30 = comp %28, %29 : ref<f32>
-  %31 = const 4.0 : f32
-  store %30, %31
-  %32 = const 5.0 : f32
-  store %30, %32
-  %33 = load %28 : mat<3x3, f32>
-  %34 = insert %33, %8, 3 : mat<3x3, f32>
-  %35 = insert %34, %11, 4 : mat<3x3, f32>
-  %36 = insert %35, %20, 5 : mat<3x3, f32>
-  store %28, %36
-  %37 = elem %2, %5 : ref<quat<f32>>
-  %38 = comp %37, %22 : ref<f32>
-  store %38, %8
-  %39 = elem %3, %5 : ref<transform<f32>>
-  %40 = comp %39, %5 : ref<f32>
-  %41 = const 6.0 : f32
-  store %40, %41
-  %42 = const 0.0 : f32
-  %43 = load %39 : transform<f32>
-  %44 = insert %43, %42, 3 : transform<f32>
-  %45 = insert %44, %42, 4 : transform<f32>
-  %46 = insert %45, %42, 5 : transform<f32>
-  %47 = insert %46, %8, 6 : transform<f32>
-  store %39, %47
-  %48 = load %16 : vec<3, f32>
-  %49 = insert %48, %8, 0 : vec<3, f32>
-  %50 = insert %49, %11, 1 : vec<3, f32>
-  store %16, %50
+  %19 = const 3.0 : f32
+  %20 = atomic_add %18, %19 : f32
+  %21 = const 3 : i32
+  %22 = add %4, %21 : i32
+  %23 = select %13, %22, %4 : i32
+  %24 = comp %16, %23 : ref<f32>
+  %25 = load %24 : f32
+  %26 = mul %25, %11 : f32
+  store %24, %26
+  %27 = elem %1, %5 : ref<mat<3x3, f32>>
+  %28 = const 5 : i32
+  %29 = comp %27, %28 : ref<f32>
+  %30 = const 4.0 : f32
+  store %29, %30
+  %31 = const 5.0 : f32
+  store %29, %31
+  %32 = load %27 : mat<3x3, f32>
+  %33 = insert %32, %8, 3 : mat<3x3, f32>
+  %34 = insert %33, %11, 4 : mat<3x3, f32>
+  %35 = insert %34, %19, 5 : mat<3x3, f32>
+  store %27, %35
+  %36 = elem %2, %5 : ref<quat<f32>>
+  %37 = comp %36, %21 : ref<f32>
+  store %37, %8
+  %38 = elem %3, %5 : ref<transform<f32>>
+  %39 = comp %38, %5 : ref<f32>
+  %40 = const 6.0 : f32
+  store %39, %40
+  %41 = const 0.0 : f32
+  %42 = load %38 : transform<f32>
+  %43 = insert %42, %41, 3 : transform<f32>
+  %44 = insert %43, %41, 4 : transform<f32>
+  %45 = insert %44, %41, 5 : transform<f32>
+  %46 = insert %45, %8, 6 : transform<f32>
+  store %38, %46
+  %47 = load %16 : vec<3, f32>
+  %48 = insert %47, %8, 0 : vec<3, f32>
+  %49 = insert %48, %11, 1 : vec<3, f32>
+  store %16, %49
   return
 }
 
@@ -77,43 +75,41 @@ kernel @structs(%0 c: array<struct Cell, 1>, %1 g: struct Grid, %2 gs: array<str
   %12 = field %9, 1 : ref<vec<3, f32>>
   %13 = const 1 : i32
   %14 = comp %12, %13 : ref<f32>
-  %15 = load %14 : f32
-  %16 = const 2.0 : f32
-  %17 = add %15, %16 : f32
-  store %14, %17
-  %18 = elem %0, %13 : ref<struct Cell>
-  %19 = load %18 : struct Cell
-  %20 = elem %0, %5 : ref<struct Cell>
-  store %20, %19
-  %21 = load %10 : f32
-  %22 = extract %1, 0 : array<struct Cell, 1>
-  %23 = shape %22, 0 : i32
-  %24 = add %3, %23 : i32
-  %25 = select %6, %24, %3 : i32
-  %26 = elem %22, %25 : ref<struct Cell>
-  %27 = field %26, 0 : ref<f32>
-  store %27, %21
-  %28 = extract %1, 1 : array<i32, 2>
-  %29 = shape %28, 0 : i32
-  %30 = add %3, %29 : i32
-  %31 = select %6, %30, %3 : i32
-  %32 = elem %28, %31, %5 : ref<i32>
-  %33 = atomic_add %32, %13 : i32
-  %34 = extract %1, 2 : vec<3, f32>
-  %35 = const 4.0 : f32
-  %36 = insert %34, %35, 0 : vec<3, f32>
-  %37 = field %20, 1 : ref<vec<3, f32>>
-  store %37, %36
-  %38 = shape %2, 0 : i32
-  %39 = add %3, %38 : i32
-  %40 = select %6, %39, %3 : i32
-  %41 = elem %2, %40 : ref<struct Grid>
-  %42 = field %41, 0 : ref<array<struct Cell, 1>>
-  %43 = load %42 : array<struct Cell, 1>
-  %44 = elem %43, %5 : ref<struct Cell>
-  %45 = field %44, 1 : ref<vec<3, f32>>
-  %46 = comp %45, %13 : ref<f32>
-  store %46, %11
+  %15 = const 2.0 : f32
+  %16 = atomic_add %14, %15 : f32
+  %17 = elem %0, %13 : ref<struct Cell>
+  %18 = load %17 : struct Cell
+  %19 = elem %0, %5 : ref<struct Cell>
+  store %19, %18
+  %20 = load %10 : f32
+  %21 = extract %1, 0 : array<struct Cell, 1>
+  %22 = shape %21, 0 : i32
+  %23 = add %3, %22 : i32
+  %24 = select %6, %23, %3 : i32
+  %25 = elem %21, %24 : ref<struct Cell>
+  %26 = field %25, 0 : ref<f32>
+  store %26, %20
+  %27 = extract %1, 1 : array<i32, 2>
+  %28 = shape %27, 0 : i32
+  %29 = add %3, %28 : i32
+  %30 = select %6, %29, %3 : i32
+  %31 = elem %27, %30, %5 : ref<i32>
+  %32 = atomic_add %31, %13 : i32
+  %33 = extract %1, 2 : vec<3, f32>
+  %34 = const 4.0 : f32
+  %35 = insert %33, %34, 0 : vec<3, f32>
+  %36 = field %19, 1 : ref<vec<3, f32>>
+  store %36, %35
+  %37 = shape %2, 0 : i32
+  %38 = add %3, %37 : i32
+  %39 = select %6, %38, %3 : i32
+  %40 = elem %2, %39 : ref<struct Grid>
+  %41 = field %40, 0 : ref<array<struct Cell, 1>>
+  %42 = load %41 : array<struct Cell, 1>
+  %43 = elem %42, %5 : ref<struct Cell>
+  %44 = field %43, 1 : ref<vec<3, f32>>
+  %45 = comp %44, %13 : ref<f32>
+  store %45, %11
   return
 }
 
