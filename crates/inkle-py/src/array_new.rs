@@ -13,6 +13,7 @@ use crate::composite::{Value, components_from, write_components};
 use crate::device::device_argument;
 use crate::dtype::{class_of, dtype_of, pattern_of, type_to_warp};
 use crate::error::{IntoPyResult, argument_error, class_name};
+use crate::indexed::{IndexedArray, gathered};
 use crate::number;
 use crate::scalar::ScalarValue;
 use crate::stream::PyStream;
@@ -446,7 +447,7 @@ fn like_argument<'py>(
     requires_grad: Option<bool>,
     pinned: Option<bool>,
 ) -> PyResult<Bound<'py, Array>> {
-    let src = array_argument(src, "src")?;
+    let src = &gathered(src, "src")?;
     let device = device.map(|d| device_argument(src.py(), Some(d))).transpose()?;
     like(src, device, requires_grad, pinned)
 }
@@ -525,7 +526,7 @@ pub fn clone_array<'py>(
     retain_grad: bool,
 ) -> PyResult<Bound<'py, Array>> {
     let _ = retain_grad;
-    let src = array_argument(src, "src")?;
+    let src = &gathered(src, "src")?;
     let device = device.map(|d| device_argument(src.py(), Some(d))).transpose()?;
     clone(src, device, requires_grad, pinned)
 }
@@ -545,10 +546,14 @@ pub fn copy_array(
     stream: Option<&PyStream>,
 ) -> PyResult<()> {
     let py = dest.py();
-    let (dest, src) = (array_argument(dest, "dest")?.get(), array_argument(src, "src")?.get());
+    let whole = dest_offset == 0 && src_offset == 0 && count == 0;
+    if dest.is_instance_of::<IndexedArray>() && whole {
+        return dest.call_method1("assign", (src,)).map(drop);
+    }
+    let src = gathered(src, "src")?;
+    let (dest, src) = (array_argument(dest, "dest")?.get(), src.get());
     let stream = stream.map(PyStream::stream);
     let (to, from) = (dest.runtime(py)?, src.runtime(py)?);
-    let whole = dest_offset == 0 && src_offset == 0 && count == 0;
     if whole && to.shape() == from.shape() {
         return to.copy_from(from, stream).into_py(py);
     }

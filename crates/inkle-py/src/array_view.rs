@@ -11,6 +11,7 @@ use crate::array_io;
 use crate::array_new;
 use crate::dtype::{class_of, dtype_of};
 use crate::error::{IntoPyResult, argument_error, class_name};
+use crate::indexed::IndexedArray;
 use crate::interface::{inner_shape, inner_strides};
 
 /// An array made from another's by the runtime, with the same element type.
@@ -70,12 +71,49 @@ fn indices(key: &Bound<'_, PyAny>, ndim: usize) -> PyResult<SmallVec<[Index; 4]>
     Ok(out)
 }
 
+/// `array[key]` where some entries are arrays of indices: an indexed array. `None` without such entries.
+fn through_lists<'py>(
+    array: &Bound<'py, Array>,
+    key: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = array.py();
+    let entries: Vec<Bound<'py, PyAny>> = match key.cast::<PyTuple>() {
+        Ok(keys) => keys.iter().collect(),
+        Err(_) => vec![key.clone()],
+    };
+    if !entries.iter().any(|entry| entry.is_instance_of::<Array>()) {
+        return Ok(None);
+    }
+    let ndim = array.get().ndim() as usize;
+    let mut lists = Vec::new();
+    let mut plain = Vec::new();
+    for entry in &entries {
+        if entry.is_instance_of::<Array>() {
+            lists.push(Some(entry.clone()));
+            plain.push(PySlice::full(py).into_any());
+            continue;
+        }
+        if entry.is_instance_of::<PySlice>() {
+            lists.push(None);
+        } else if entry.is_instance_of::<PyEllipsis>() {
+            lists.resize(lists.len() + (ndim + 1).saturating_sub(entries.len()), None);
+        }
+        plain.push(entry.clone());
+    }
+    let view = get(array, PyTuple::new(py, plain)?.as_any())?;
+    let indexed = IndexedArray::make(py, view.cast::<Array>()?, &lists)?;
+    Ok(Some(Bound::new(py, indexed)?.into_any()))
+}
+
 /// `array[key]`: a view, or the value of one element when every dimension has an int.
 ///
 /// # Errors
 /// For what is no index, and for indices out of range.
 pub fn get<'py>(array: &Bound<'py, Array>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
+    if let Some(indexed) = through_lists(array, key)? {
+        return Ok(indexed);
+    }
     let runtime = array.get().with_grad(py)?;
     let part = runtime.select(&indices(key, runtime.ndim())?).into_py(py)?;
     if part.ndim() == 0 {

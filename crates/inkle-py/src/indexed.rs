@@ -1,5 +1,7 @@
 //! Arrays seen through lists of indices.
 
+use std::mem::offset_of;
+
 use inkle_ir::{ArrayKind, IndexedArrayDesc, Type};
 use inkle_runtime::{self as rt, Device};
 use pyo3::prelude::*;
@@ -34,22 +36,67 @@ impl IndexedArray {
         Ok(self.data.get().runtime(py)?.device())
     }
 
-    /// Stores the array as generated code reads it. `to` has room for it.
-    pub fn write(&self, py: Python<'_>, to: &mut [u8]) -> PyResult<()> {
-        write_desc(&self.data.get().descriptor(), to);
+    /// The array as generated code sees it.
+    pub fn descriptor(&self) -> IndexedArrayDesc {
+        let mut desc = IndexedArrayDesc { array: self.data.get().descriptor(), ..Default::default() };
         for (d, list) in self.indices.iter().enumerate() {
-            let address = match list {
-                Some(list) => list.get().runtime(py)?.address(),
-                None => 0,
-            };
-            let at = std::mem::offset_of!(IndexedArrayDesc, indices) + 8 * d;
-            to[at..at + 8].copy_from_slice(&address.to_ne_bytes());
+            desc.indices[d] = list.as_ref().map_or(0, |list| list.get().descriptor().data);
+            desc.shape[d] = self.shape[d];
         }
-        for (d, extent) in self.shape.iter().enumerate() {
-            let at = std::mem::offset_of!(IndexedArrayDesc, shape) + 4 * d;
-            to[at..at + 4].copy_from_slice(&extent.to_ne_bytes());
+        desc
+    }
+
+    /// Stores the array as generated code reads it. `to` has room for it.
+    pub fn write(&self, to: &mut [u8]) {
+        let desc = self.descriptor();
+        write_desc(&desc.array, to);
+        let mut put = |at: usize, bytes: &[u8]| to[at..at + bytes.len()].copy_from_slice(bytes);
+        for (d, address) in desc.indices.iter().enumerate() {
+            put(offset_of!(IndexedArrayDesc, indices) + 8 * d, &address.to_ne_bytes());
         }
-        Ok(())
+        for (d, extent) in desc.shape.iter().enumerate() {
+            put(offset_of!(IndexedArrayDesc, shape) + 4 * d, &extent.to_ne_bytes());
+        }
+    }
+
+    /// The array seen through lists, one or none per dimension; those left out at the end are none.
+    ///
+    /// # Errors
+    /// For more lists than dimensions, and for what is no list of indices on the array's device.
+    pub fn make(
+        py: Python<'_>,
+        data: &Bound<'_, Array>,
+        given: &[Option<Bound<'_, PyAny>>],
+    ) -> PyResult<IndexedArray> {
+        let array = data.get().runtime(py)?;
+        if given.len() > array.ndim() {
+            let message = format!("{} index lists for an array of {} dimensions", given.len(), array.ndim());
+            return Err(argument_error(py, message));
+        }
+        let mut shape = array.shape().to_vec();
+        let mut lists = Vec::new();
+        for (dim, extent) in shape.iter_mut().enumerate() {
+            lists.push(match given.get(dim) {
+                Some(Some(list)) => {
+                    let list = index_list(py, dim, list, array.device())?;
+                    *extent = list.get().runtime(py)?.shape()[0];
+                    Some(list)
+                }
+                _ => None,
+            });
+        }
+        Ok(IndexedArray { data: data.clone().unbind(), indices: lists, shape })
+    }
+}
+
+/// An array argument; what is seen through lists is gathered into a new array.
+///
+/// # Errors
+/// When the object is no array; the text names the argument.
+pub fn gathered<'py>(object: &Bound<'py, PyAny>, argument: &str) -> PyResult<Bound<'py, Array>> {
+    match object.cast::<IndexedArray>() {
+        Ok(indexed) => Ok(helper(indexed, "gather", &[])?.cast_into::<Array>()?),
+        Err(_) => array_argument(object, argument).cloned(),
     }
 }
 
@@ -74,7 +121,6 @@ impl IndexedArray {
     #[new]
     fn new(py: Python<'_>, data: &Bound<'_, PyAny>, indices: &Bound<'_, PyAny>) -> PyResult<IndexedArray> {
         let data = array_argument(data, "data")?;
-        let array = data.get().runtime(py)?;
         let given: Vec<Bound<'_, PyAny>> = if indices.is_none() {
             Vec::new()
         } else if indices.is_instance_of::<PyList>() || indices.is_instance_of::<PyTuple>() {
@@ -82,23 +128,8 @@ impl IndexedArray {
         } else {
             vec![indices.clone()]
         };
-        if given.len() > array.ndim() {
-            let message = format!("{} index lists for an array of {} dimensions", given.len(), array.ndim());
-            return Err(argument_error(py, message));
-        }
-        let mut shape = array.shape().to_vec();
-        let mut lists = Vec::new();
-        for dim in 0..array.ndim() {
-            lists.push(match given.get(dim) {
-                Some(list) if !list.is_none() => {
-                    let list = index_list(py, dim, list, array.device())?;
-                    shape[dim] = list.get().runtime(py)?.shape()[0];
-                    Some(list)
-                }
-                _ => None,
-            });
-        }
-        Ok(IndexedArray { data: data.clone().unbind(), indices: lists, shape })
+        let given: Vec<_> = given.into_iter().map(|list| (!list.is_none()).then_some(list)).collect();
+        IndexedArray::make(py, data, &given)
     }
 
     /// The array with the elements.

@@ -161,7 +161,8 @@ impl Packer {
         if array.device(py)? != block.device {
             return Err(self.wrong_device(py, kernel, array.device(py)?, block.device));
         }
-        array.write(py, &mut block.bytes[self.offset..])
+        array.write(&mut block.bytes[self.offset..]);
+        Ok(())
     }
 
     #[inline]
@@ -229,6 +230,11 @@ impl Packer {
                 && !data.array().is_pinned()
             {
                 return Err(self.wrong_device(py, kernel, data.array().device(), device));
+            }
+            if let Ok(array) = array.bind(py).cast::<IndexedArray>()
+                && array.get().device(py)? != device
+            {
+                return Err(self.wrong_device(py, kernel, array.get().device(py)?, device));
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use inkle_ir::{ArrayDesc, Field, FieldLayout, StructType, Type};
+use inkle_ir::{ArrayDesc, ArrayKind, Field, FieldLayout, IndexedArrayDesc, StructType, Type};
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -13,6 +13,7 @@ use crate::array::Array;
 use crate::composite::{Value, components_from, make_in, write_components};
 use crate::dtype::{NativeType, class_of, pattern_of, register_struct};
 use crate::error::{argument_error, class_name};
+use crate::indexed::IndexedArray;
 use crate::interface;
 use crate::number;
 use crate::storage::Storage;
@@ -224,7 +225,7 @@ pub fn numpy_dtype<'py>(py: Python<'py>, decl: &StructType) -> PyResult<Bound<'p
         offsets.append(layout.offset)?;
         match field.ty {
             Type::Struct(inner) => formats.append(numpy_dtype(py, inner)?)?,
-            Type::Array(_) => formats.append(array_format(py)?)?,
+            Type::Array(a) => formats.append(array_format(py, a.kind)?)?,
             other => formats.append(interface::format(other))?,
         }
     }
@@ -236,8 +237,23 @@ pub fn numpy_dtype<'py>(py: Python<'py>, decl: &StructType) -> PyResult<Bound<'p
     Ok(dict)
 }
 
-fn array_format(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+fn array_format(py: Python<'_>, kind: ArrayKind) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
+    if kind == ArrayKind::Indexed {
+        dict.set_item("names", ["array", "indices", "shape"])?;
+        let strided = array_format(py, ArrayKind::Strided)?;
+        dict.set_item("formats", (strided, "4<u8", "4<i4"))?;
+        dict.set_item(
+            "offsets",
+            [
+                0,
+                std::mem::offset_of!(IndexedArrayDesc, indices),
+                std::mem::offset_of!(IndexedArrayDesc, shape),
+            ],
+        )?;
+        dict.set_item("itemsize", size_of::<IndexedArrayDesc>())?;
+        return Ok(dict);
+    }
     dict.set_item("names", ["data", "grad", "shape", "strides"])?;
     dict.set_item("formats", ["<u8", "<u8", "4<i4", "4<i8"])?;
     dict.set_item("offsets", [0, 8, 16, 32])?;
@@ -279,6 +295,8 @@ impl StructInstance {
             if let Ok(array) = object.bind(py).cast::<Array>() {
                 let desc = array.get().descriptor();
                 interface::write_desc(&desc, &mut to[offset as usize..]);
+            } else if let Ok(array) = object.bind(py).cast::<IndexedArray>() {
+                array.get().write(&mut to[offset as usize..]);
             }
         }
     }
@@ -347,14 +365,23 @@ impl StructInstance {
                     self.storage.set_object(offset, None);
                     return Ok(());
                 }
-                let Ok(array) = value.cast::<Array>() else { return Err(expected(&class_name(value))) };
-                let array = array.get();
-                if array.elem() != ty.elem || array.ndim() != ty.ndim {
-                    let got = Type::array(array.elem(), array.ndim()).python_name();
-                    return Err(expected(&got));
+                let got = if let Ok(array) = value.cast::<Array>() {
+                    Type::array(array.get().elem(), array.get().ndim())
+                } else if let Ok(array) = value.cast::<IndexedArray>() {
+                    array.get().ty()
+                } else {
+                    return Err(expected(&class_name(value)));
+                };
+                if got != Type::array_of_kind(ty.elem, ty.ndim, ty.kind) {
+                    return Err(expected(&got.python_name()));
                 }
-                let desc = array.descriptor();
-                self.storage.with_mut(py, offset, |bytes| interface::write_desc(&desc, bytes));
+                self.storage.with_mut(py, offset, |bytes| {
+                    if let Ok(array) = value.cast::<Array>() {
+                        interface::write_desc(&array.get().descriptor(), bytes);
+                    } else if let Ok(array) = value.cast::<IndexedArray>() {
+                        array.get().write(bytes);
+                    }
+                });
                 self.storage.set_object(offset, Some(value.clone().unbind()));
             }
             other => {
@@ -450,6 +477,12 @@ impl StructInstance {
             let item = match field.ty {
                 Type::Scalar(_) => value,
                 Type::Struct(_) => value.cast::<StructInstance>()?.get().numpy_value(py)?.into_any(),
+                Type::Array(a) if a.kind == ArrayKind::Indexed => {
+                    let desc = value.cast::<IndexedArray>().map(|a| a.get().descriptor()).unwrap_or_default();
+                    let (indices, shape, desc) = (desc.indices, desc.shape, desc.array);
+                    let array = (desc.data, desc.grad, desc.shape, desc.strides);
+                    (array, indices, shape).into_pyobject(py)?.into_any()
+                }
                 Type::Array(_) => {
                     let desc = value.cast::<Array>().map(|a| a.get().descriptor()).unwrap_or_default();
                     (desc.data, desc.grad, desc.shape, desc.strides).into_pyobject(py)?.into_any()
