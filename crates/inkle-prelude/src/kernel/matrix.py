@@ -267,6 +267,15 @@ def inverse_approx(a: mat[4, 4, F]) -> mat[4, 4, F]:
 
 
 @builtin("Vector Math")
+def matrix_from_cols(a: vec[N, S]) -> mat[N, 1, S]:
+    """The matrix with the given columns."""
+    r = mat[N, 1, S]()
+    for i in range(N):
+        r[i, 0] = a[i]
+    return r
+
+
+@builtin("Vector Math")
 def matrix_from_cols(a: vec[N, S], b: vec[N, S]) -> mat[N, 2, S]:
     """The matrix with the given columns."""
     r = mat[N, 2, S]()
@@ -300,6 +309,44 @@ def matrix_from_cols(a: vec[N, S], b: vec[N, S], c: vec[N, S], d: vec[N, S]) -> 
 
 
 @builtin("Vector Math")
+def matrix_from_cols(a: vec[N, S], b: vec[N, S], c: vec[N, S], d: vec[N, S], e: vec[N, S]) -> mat[N, 5, S]:
+    """The matrix with the given columns."""
+    r = mat[N, 5, S]()
+    for i in range(N):
+        r[i, 0] = a[i]
+        r[i, 1] = b[i]
+        r[i, 2] = c[i]
+        r[i, 3] = d[i]
+        r[i, 4] = e[i]
+    return r
+
+
+@builtin("Vector Math")
+def matrix_from_cols(
+    a: vec[N, S], b: vec[N, S], c: vec[N, S], d: vec[N, S], e: vec[N, S], f: vec[N, S]
+) -> mat[N, 6, S]:
+    """The matrix with the given columns."""
+    r = mat[N, 6, S]()
+    for i in range(N):
+        r[i, 0] = a[i]
+        r[i, 1] = b[i]
+        r[i, 2] = c[i]
+        r[i, 3] = d[i]
+        r[i, 4] = e[i]
+        r[i, 5] = f[i]
+    return r
+
+
+@builtin("Vector Math")
+def matrix_from_rows(a: vec[M, S]) -> mat[1, M, S]:
+    """The matrix with the given rows."""
+    r = mat[1, M, S]()
+    for j in range(M):
+        r[0, j] = a[j]
+    return r
+
+
+@builtin("Vector Math")
 def matrix_from_rows(a: vec[M, S], b: vec[M, S]) -> mat[2, M, S]:
     """The matrix with the given rows."""
     r = mat[2, M, S]()
@@ -329,4 +376,33 @@ def matrix_from_rows(a: vec[M, S], b: vec[M, S], c: vec[M, S], d: vec[M, S]) -> 
         r[1, j] = b[j]
         r[2, j] = c[j]
         r[3, j] = d[j]
+    return r
+
+
+@builtin("Vector Math")
+def matrix_from_rows(a: vec[M, S], b: vec[M, S], c: vec[M, S], d: vec[M, S], e: vec[M, S]) -> mat[5, M, S]:
+    """The matrix with the given rows."""
+    r = mat[5, M, S]()
+    for j in range(M):
+        r[0, j] = a[j]
+        r[1, j] = b[j]
+        r[2, j] = c[j]
+        r[3, j] = d[j]
+        r[4, j] = e[j]
+    return r
+
+
+@builtin("Vector Math")
+def matrix_from_rows(
+    a: vec[M, S], b: vec[M, S], c: vec[M, S], d: vec[M, S], e: vec[M, S], f: vec[M, S]
+) -> mat[6, M, S]:
+    """The matrix with the given rows."""
+    r = mat[6, M, S]()
+    for j in range(M):
+        r[0, j] = a[j]
+        r[1, j] = b[j]
+        r[2, j] = c[j]
+        r[3, j] = d[j]
+        r[4, j] = e[j]
+        r[5, j] = f[j]
     return r
