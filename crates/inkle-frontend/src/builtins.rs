@@ -33,6 +33,7 @@ pub enum Special {
     AtomicCas,
     Bitcast,
     BitCount,
+    BlockDim,
     Cast,
     ExpectEq,
     ExpectNear,
@@ -315,6 +316,13 @@ pub const BUILTINS: &[Builtin] = &[
         "Replaces an element by `value` if it equals `compare`; gives the old value.",
     ),
     entry(
+        "block_dim",
+        UTILITY,
+        &[" -> int32"],
+        Lower::Special(Special::BlockDim),
+        "How many threads run as one block; 1 on CPUs.",
+    ),
+    entry(
         "cast",
         UTILITY,
         &[],
@@ -338,9 +346,14 @@ pub const BUILTINS: &[Builtin] = &[
     entry(
         "expect_near",
         UTILITY,
-        &["a: T, b: T, tolerance: R"],
+        &[
+            "a: F, b: F, tolerance: F",
+            "a: vec[N, F], b: vec[N, F], tolerance: F",
+            "a: mat[N, M, F], b: mat[N, M, F], tolerance: F",
+            "a: quat[F], b: quat[F], tolerance: F",
+        ],
         Lower::Special(Special::ExpectNear),
-        "Prints a message when some component of the values differs by more than the tolerance.",
+        "Prints a message when values or components differ by more than `tolerance`, by default 1e-6, or are NaN.",
     ),
     entry(
         "expect_neq",

@@ -281,6 +281,8 @@ pub enum OpKind {
     Tid(u32),
     /// `%r = launch_dim <dim>`: the launch's extent in a dimension, i32.
     LaunchDim(u32),
+    /// `%r = block_dim`: how many threads run as one block, i32; 1 on CPUs.
+    BlockDim,
     /// `%r... = if %c -> (T...) {then} else {else}`: blocks end in `yield`.
     If,
     /// `%r... = for %lo, %hi, %step, %init...`: Python's `range` with a step that is not zero. The block takes the
@@ -371,6 +373,7 @@ impl OpKind {
             OpKind::AtomicCas => "atomic_cas",
             OpKind::Tid(_) => "tid",
             OpKind::LaunchDim(_) => "launch_dim",
+            OpKind::BlockDim => "block_dim",
             OpKind::If => "if",
             OpKind::For => "for",
             OpKind::While => "while",

@@ -331,6 +331,7 @@ impl Machine<'_> {
             }
             OpKind::Tid(_) => Datum::Number(Constant::Int(self.tid)),
             OpKind::LaunchDim(_) => Datum::Number(Constant::Int(self.count)),
+            OpKind::BlockDim => Datum::Number(Constant::Int(1)),
             OpKind::If => return self.block(f, data.blocks[usize::from(!x[0].truth())], vec![], frame),
             OpKind::For => {
                 let (lo, hi, step) = (x[0].int(), x[1].int(), x[2].int());

@@ -176,7 +176,7 @@ fn nesting_is_bounded() {
 #[test]
 fn the_filetests_of_every_operation_have_every_operation() {
     let others = "const zero select cast bitcast construct extract extract_dyn insert insert_dyn elem view field comp \
-        grad_array shape stride address load store atomic_cas tid launch_dim if for while call print assert yield return";
+        grad_array shape stride address load store atomic_cas tid launch_dim block_dim if for while call print assert yield return";
     let mut keywords: Vec<&str> = others.split_whitespace().collect();
     keywords.extend(UnaryOp::ALL.iter().map(|op| op.keyword()));
     keywords.extend(BinaryOp::ALL.iter().map(|op| op.keyword()));

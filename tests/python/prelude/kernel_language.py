@@ -77,6 +77,8 @@ class Constructor:
         elem = elem.type if isinstance(elem, Scalar) else elem
         count = {"quat": 4, "transform": 7}.get(self.name) or math.prod(sizes)
         flat = []
+        if len(args) == 1 and isinstance(deref(args[0]), Composite) and len(deref(args[0]).flat) == count:
+            args = [elem(x) for x in deref(args[0]).flat]
         for arg in map(deref, args):
             flat += arg.flat if isinstance(arg, Composite) else [arg]
         flat = flat or [elem(0)] * count
@@ -269,8 +271,12 @@ def matches(pattern, value, bound):
     raise AssertionError(ast.dump(pattern))
 
 
+def is_reference(annotation):
+    return isinstance(annotation, ast.Subscript) and annotation.value.id == "ref"
+
+
 class Rewrite(ast.NodeTransformer):
-    """Operators become strict calls, assignment copies, parameters by reference are read and written through."""
+    """Operators become strict calls, assignment copies, variables in `refs` are read and written through."""
 
     def __init__(self, refs):
         self.refs = refs
@@ -317,15 +323,19 @@ class Overload:
         self.node, self.library, self.ran = node, library, False
         self.params = node.args.args
         self.defaults = dict(zip([p.arg for p in self.params][::-1], node.args.defaults[::-1]))
-        is_ref = lambda a: isinstance(a, ast.Subscript) and a.value.id == "ref"
-        self.refs = [is_ref(p.annotation) for p in self.params]
+        self.refs = [is_reference(p.annotation) for p in self.params]
+        refs = {p.arg for p, ref in zip(self.params, self.refs) if ref}
+        # Variables that a call may assign to are held in a `Ref` throughout.
+        held = {name for call in ast.walk(node) for name in library.assigned_by(call)} - refs
+        assert held.isdisjoint(p.arg for p in self.params), "parameters by value cannot be assigned to by a call"
         body = ast.FunctionDef(
             name=node.name,
             args=ast.arguments([], [ast.arg(p.arg) for p in self.params], None, [], [], None, []),
             body=node.body,
             decorator_list=[],
         )
-        body = Rewrite({p.arg for p, ref in zip(self.params, self.refs) if ref}).visit(body)
+        body = Rewrite(refs | held).visit(body)
+        body.body = [ast.parse(f"{name} = __Ref(None)").body[0] for name in sorted(held)] + body.body
         module = ast.fix_missing_locations(ast.Module([body], []))
         code = compile(module, node.name, "exec")
         self.code = next(c for c in code.co_consts if isinstance(c, types.CodeType))
@@ -362,16 +372,29 @@ class Library:
             "__compare": lambda op, a, b: _compare(getattr(ast, op), a, b),
             "__negate": lambda x: _lift(lambda v: -v)(x),
             "__copy": _copy,
+            "__Ref": Ref,
             "where": _where,
             "bitcast": _bitcast,
             "range": range,
             "len": lambda a: np.int32(len(deref(a).flat)),
         }
-        for path in sorted(SOURCES.glob("*.py")):
-            for node in ast.parse(path.read_text(encoding="utf-8")).body:
-                self.overloads.setdefault(node.name, []).append(Overload(node, self))
+        nodes = [n for path in sorted(SOURCES.glob("*.py")) for n in ast.parse(path.read_text(encoding="utf-8")).body]
+        self.references = {}
+        for node in nodes:
+            params = node.args.args
+            places = {i for i, p in enumerate(params) if is_reference(p.annotation)}
+            self.references.setdefault((node.name, len(params)), set()).update(places)
+        for node in nodes:
+            self.overloads.setdefault(node.name, []).append(Overload(node, self))
         for name in itertools.chain(OPERATIONS, TESTS, self.overloads):
             self.names[name] = self.function(name)
+
+    def assigned_by(self, node):
+        """The names of the variables that a node of the tree, if it is a call, passes by reference."""
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            return []
+        places = self.references.get((node.func.id, len(node.args)), ())
+        return [node.args[i].id for i in places]
 
     def function(self, name):
         return lambda *args: self.call(name, *args)

@@ -23,6 +23,21 @@ def matrix(n, m):
     return lambda rng: ("mat", rng.normal(size=(n, m)))
 
 
+def whole_matrix(rng):
+    # Often singular, often with equal singular values.
+    return "mat", rng.integers(-1, 2, size=(3, 3)).astype(float)
+
+
+def scaled_matrix(rng):
+    # Nearly singular: columns of very different length.
+    return "mat", rng.normal(size=(3, 3)) * [1, 1e-3, 1e-6]
+
+
+def symmetric(rng):
+    m = rng.normal(size=(3, 3))
+    return "mat", m + m.T
+
+
 def invertible(n):
     # Diagonally dominant, so that the error of the inverse stays near the rounding error.
     return lambda rng: ("mat", rng.uniform(-1, 1, size=(n, n)) + 2 * n * np.eye(n))
@@ -64,6 +79,65 @@ def axis(i):
 
 
 # References
+
+
+def pcg(x):
+    s = (x * 747796405 + 2891336453) % 2**32
+    w = ((s >> ((s >> 28) + 4)) ^ s) * 277803737 % 2**32
+    return w >> 22 ^ w
+
+
+def lattice_slope(state, cell):
+    """The slope of noise at a lattice point."""
+    factors = (73856093, 19349663, 53471161, 10000019)
+    terms = [int(c) % 2**32 * f for c, f in zip(cell, factors)]
+    terms[-1] += state
+    s, draws = 0, []
+    for t in terms:
+        s ^= t % 2**32
+    for _ in cell:
+        s = pcg(s)
+        draws.append((s >> 8) / 2**24 - 0.5)
+    g = np.array(draws)
+    return 2 * g if len(g) == 1 else g / np.linalg.norm(g)
+
+
+def noise(state, p, period=None):
+    """Gradient noise as the sum over the corners of the cell, each with its weight."""
+    p = np.atleast_1d(np.asarray(p, float))
+    cell, total = np.floor(p), 0.0
+    for corner in np.ndindex(*[2] * len(p)):
+        d = p - cell - corner
+        at = cell + corner
+        if period is not None:
+            at = np.fmod(np.fmod(cell, period) + corner, period)
+        a = 1 - np.abs(d)
+        total += np.prod(a**3 * (a * (6 * a - 15) + 10)) * (d @ lattice_slope(state, at))
+    return total
+
+
+def curlnoise(state, p, octaves=1, lacunarity=2.0, gain=0.5):
+    """The curl of layered noise, by differences of second order in space."""
+    h, n = 1e-4, min(len(p), 3)
+    layers = []
+    for k in range(octaves):
+        states = [state]
+        for salt in (10019689, 13112221)[: 2 * (n == 3)]:
+            states.append(pcg((states[-1] + pcg(salt)) % 2**32))
+        state = states[-1]
+        layers.append((gain**k, lacunarity**k, states))
+
+    def slope(field, axis):
+        total = 0.0
+        for weight, scale, states in layers:
+            q = scale * np.asarray(p, float)
+            step = h * np.eye(len(p))[axis]
+            total += weight * (noise(states[field], q + step) - noise(states[field], q - step)) / (2 * h)
+        return total
+
+    if n == 2:
+        return np.array([-slope(0, 1), slope(0, 0)])
+    return np.array([slope(2, 1) - slope(1, 2), slope(0, 2) - slope(2, 0), slope(1, 0) - slope(0, 1)])
 
 
 def to_matrix(q):
@@ -143,10 +217,58 @@ def huber(v, delta):
     return 0.5 * n * n if n <= delta else delta * (n - 0.5 * delta)
 
 
+def rotation_error(m):
+    """Zero for a rotation."""
+    return np.append(m.T @ m - np.eye(len(m)), np.linalg.det(m) - 1)
+
+
+def singular_values(a):
+    """As the library gives them: those of 3 x 3 matrices carry the determinant's sign in the last."""
+    values = np.linalg.svd(a)[1]
+    values[2:] *= -1 if np.linalg.det(a) < 0 else 1
+    return np.where(np.abs(values) < 1e-6, np.abs(values), values)
+
+
+def edge_distance(p1, q1, p2, q2, epsilon):
+    """The distance of two edges by search over the ends and the inside of both."""
+    d1, d2, r = q1 - p1, q2 - p2, p1 - p2
+    ways = [(s, np.clip((p1 + s * d1 - p2) @ d2 / (d2 @ d2), 0, 1)) for s in (0, 1)]
+    ways += [(np.clip((p2 + t * d2 - p1) @ d1 / (d1 @ d1), 0, 1), t) for t in (0, 1)]
+    inside = np.linalg.solve([[d1 @ d1, -d1 @ d2], [d1 @ d2, -d2 @ d2]], [-d1 @ r, -d2 @ r])
+    if ((0 <= inside) & (inside <= 1)).all():
+        ways.append(inside)
+    return min(np.linalg.norm(r + s * d1 - t * d2) for s, t in ways)
+
+
+def edge_point(got, args):
+    """The distance that a result claims, if it is the distance of the points it names."""
+    p1, q1, p2, q2, _ = args
+    s, t, distance = np.asarray(got, float)
+    assert 0 <= s <= 1 and 0 <= t <= 1
+    assert abs(np.linalg.norm(p1 + s * (q1 - p1) - p2 - t * (q2 - p2)) - distance) < 1e-5
+    return distance
+
+
+def triangles_meet(v0, v1, v2, u0, u1, u2):
+    """Whether an edge of one crosses the inside of the other, for triangles in general position."""
+
+    def crosses(p, q, a, b, c):
+        try:
+            t, x, y = np.linalg.solve(np.stack([p - q, b - a, c - a], 1), p - a)
+        except np.linalg.LinAlgError:
+            return False
+        return 0 <= t <= 1 and x >= 0 and y >= 0 and x + y <= 1
+
+    v, u = (v0, v1, v2), (u0, u1, u2)
+    edges = ((0, 1), (1, 2), (2, 0))
+    return any(crosses(v[i], v[j], *u) or crosses(u[i], u[j], *v) for i, j in edges)
+
+
 v2, v3, v4, v6 = map(vector, (2, 3, 4, 6))
 m23, m32, m33, m44 = matrix(2, 3), matrix(3, 2), matrix(3, 3), matrix(4, 4)
 s = scalar()
 delta = scalar(0.1, 2.0)
+ONLY_FLOAT32 = {"closest_point_edge_edge"}
 AXES = [(i, j, k) for i in range(3) for j in range(3) for k in range(3) if len({i, j, k}) == 3]
 
 CASES = {
@@ -209,8 +331,17 @@ CASES = {
     "determinant": [([matrix(n, n)], np.linalg.det) for n in (2, 3, 4)],
     "inverse": [([invertible(n)], np.linalg.inv) for n in (2, 3, 4)],
     "inverse_approx": [([invertible(n)], np.linalg.inv) for n in (2, 3, 4)],
-    "matrix_from_cols": [([v2] * n, lambda *c: np.stack(c, 1)) for n in (2, 3, 4)],
-    "matrix_from_rows": [([v2] * n, lambda *r: np.stack(r)) for n in (2, 3, 4)],
+    "matrix_from_cols": [([v2] * n, lambda *c: np.stack(c, 1)) for n in range(1, 7)],
+    "matrix_from_rows": [([v2] * n, lambda *r: np.stack(r)) for n in range(1, 7)],
+    "svd2": [([matrix(2, 2)], lambda a: (a, singular_values(a), np.zeros(4), np.zeros(5)))],
+    "svd3": [
+        ([m], lambda a: (a, singular_values(a), np.zeros(10), np.zeros(10))) for m in (m33, whole_matrix, scaled_matrix)
+    ],
+    "qr3": [([m], lambda a: (a, np.zeros(10), np.zeros(3), 1)) for m in (m33, whole_matrix, scaled_matrix)],
+    "eig3": [([symmetric], lambda a: (a, np.linalg.eigvalsh(a), np.zeros(10)))],
+    # Geometry
+    "closest_point_edge_edge": [([v3, v3, v3, v3, scalar(1e-9, 1e-9)], edge_distance)],
+    "intersect_tri_tri": [([v3] * 6, triangles_meet)],
     # Quaternions
     "_quat_mul": [([quaternion, quaternion], multiply)],
     "quat_inverse": [([quaternion], conjugate)],
@@ -279,6 +410,27 @@ CANONICAL = {
     "_transform_mul": lambda got, args: homogeneous(np.asarray(got)),
     "transform_inverse": lambda got, args: homogeneous(np.asarray(got)),
     "transform_from_matrix": lambda got, args: homogeneous(np.asarray(got)),
+    "svd2": lambda got, args: (
+        got[0] * got[1] @ got[2].T,
+        got[1],
+        (got[0].T @ got[0] - np.eye(2)).ravel(),
+        rotation_error(got[2]),
+    ),
+    "svd3": lambda got, args: (
+        got[0] * got[1] @ got[2].T,
+        # The sign of a value that is zero but for rounding means nothing.
+        np.where(np.abs(got[1]) < 1e-6, np.abs(got[1]), got[1]),
+        rotation_error(got[0]),
+        rotation_error(got[2]),
+    ),
+    "qr3": lambda got, args: (
+        got[0] @ got[1],
+        rotation_error(got[0]),
+        got[1][np.tril_indices(3, -1)],
+        float(got[1][0, 0] >= 0 and got[1][1, 1] >= 0),
+    ),
+    "eig3": lambda got, args: (got[0] * got[1] @ got[0].T, np.sort(got[1]), rotation_error(got[0])),
+    "closest_point_edge_edge": edge_point,
     "transform_decompose": lambda got, args: compose(*map(np.asarray, got)),
 }
 

@@ -554,6 +554,11 @@ impl<'c, 'm> Lower<'c, 'm> {
                     extent.ok_or_else(|| CodegenError::broken(format!("launch_dim {dim} does not exist")))?
                 )]
             }
+            OpKind::BlockDim => smallvec![Val::Uniform(if self.machine.gpu {
+                self.e.intrinsic("llvm.nvvm.read.ptx.sreg.ntid.x", &[], &[])
+            } else {
+                self.e.i32(1)
+            })],
             OpKind::If => return self.if_op(frame, data),
             OpKind::For => return self.for_op(frame, data),
             OpKind::While => return self.while_op(frame, data),

@@ -129,6 +129,7 @@ impl FunctionCx<'_, '_> {
         let names: &[&str] = match ty {
             Type::Quat(_) => &["x", "y", "z", "w"],
             Type::Transform(_) => &["p", "q"],
+            Type::Vec { len: 6, .. } => &["w", "v"],
             _ => &[],
         };
         for (name, val, at) in &args.keywords {

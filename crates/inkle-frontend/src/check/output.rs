@@ -57,6 +57,9 @@ impl FunctionCx<'_, '_> {
             let difference = self.builder().binary(BinaryOp::Sub, x, y);
             let size = self.builder().unary(UnaryOp::Abs, difference);
             let close = self.builder().cmp(CmpOp::Le, size, limit);
+            // Of equal infinities the difference is no number.
+            let equal = self.builder().cmp(CmpOp::Eq, x, y);
+            let close = self.builder().binary(BinaryOp::Or, equal, close);
             near = Some(match near {
                 Some(so_far) => self.builder().binary(BinaryOp::And, so_far, close),
                 None => close,

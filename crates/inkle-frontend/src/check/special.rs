@@ -60,6 +60,10 @@ impl FunctionCx<'_, '_> {
                     )),
                 }
             }
+            Special::BlockDim => {
+                self.count(builtin, &args, 0..=0, span)?;
+                Ok(Some(Val::Ir(self.builder().value(OpKind::BlockDim, [], Type::I32))))
+            }
             Special::Len => {
                 self.count(builtin, &args, 1..=1, span)?;
                 self.len(&args.positional[0].0, args.positional[0].1).map(Some)

@@ -237,6 +237,7 @@ impl<'t> Reader<'t> {
             "launch_dim" => OpKind::LaunchDim,
             "view" => OpKind::View,
             "window" => OpKind::Window,
+            "block_dim" => return Ok(OpKind::BlockDim),
             "zero" => return Ok(OpKind::Zero),
             "select" => return Ok(OpKind::Select),
             "cast" => return Ok(OpKind::Cast),

@@ -217,6 +217,10 @@ impl Checker<'_> {
                 in_range(dim, MAX_DIMS)?;
                 Type::I32
             }
+            OpKind::BlockDim => {
+                self.operands::<0>(data)?;
+                Type::I32
+            }
             OpKind::Unary(op) => {
                 let [x] = self.operands(data)?;
                 if op.is_test() && !x.is_float() {

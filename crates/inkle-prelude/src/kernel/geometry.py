@@ -23,10 +23,12 @@ def closest_point_edge_edge(
     s = zero
     t = zero
     if a > epsilon and e > epsilon:
-        # On the two lines first; of parallel lines, any point does.
-        det = a * e - b * b
-        if det > zero:
-            s = clamp((b * f - c * e) / det, zero, one)
+        # On the two lines first; of parallel lines, any point does. Cross products lose fewer digits of nearly parallel
+        # lines than a * e - b * b.
+        n = cross(d1, d2)
+        det = dot(n, n)
+        if det > float32(1.0e-12) * a * e:
+            s = clamp(dot(n, cross(d2, between)) / det, zero, one)
         t = (b * s + f) / e
         if t < zero:
             t = zero

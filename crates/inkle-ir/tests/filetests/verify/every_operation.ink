@@ -105,6 +105,7 @@ kernel @everything(%0 x: array<f32, 1>, %1 os: array<struct Outer, 2>, %2 ix: in
   %96 = atomic_cas %91, %4, %4 : i32
   %97 = tid 3 : i32
   %98 = launch_dim 1 : i32
+  %9000 = block_dim : i32
   %99 = if %3 -> (f32) {
     yield %5
   } else {
