@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use inkle_diag::{Diagnostic, Span};
-use inkle_ir::{FunctionKind, OpKind, Type, Value};
+use inkle_ir::{CmpOp, Constant, FunctionKind, OpKind, Type, UnaryOp, Value};
 
 use super::codes;
 use super::function::{Arg, FunctionCx, Instance, Origin};
@@ -191,7 +191,10 @@ impl FunctionCx<'_, '_> {
         if let Some(bound) = self.match_signatures(builtin, args, span) {
             match (builtin.lower, bound.as_slice()) {
                 (Lower::Unary(op), [(x, at)]) => {
-                    let value = self.value_of(x, *at)?;
+                    let mut value = self.value_of(x, *at)?;
+                    if matches!(op, UnaryOp::Acos | UnaryOp::Asin) {
+                        value = self.within_one(value);
+                    }
                     return Ok(Some(Val::Ir(self.builder().unary(op, value))));
                 }
                 (Lower::Binary(op), [(a, at), (b, bt)]) => {
@@ -261,6 +264,18 @@ impl FunctionCx<'_, '_> {
             Diagnostic::new(codes::NO_OVERLOAD, span, format!("`{}` does not take ({given})", builtin.name))
                 .help(help),
         )
+    }
+
+    /// A float limited to [-1, 1]; NaN stays NaN.
+    fn within_one(&mut self, value: Value) -> Value {
+        let scalar = self.function.ty(value).as_scalar().expect("a float");
+        let mut value = value;
+        for (end, beyond) in [(-1, CmpOp::Lt), (1, CmpOp::Gt)] {
+            let end = self.builder().constant(Constant::Int(end), scalar);
+            let outside = self.builder().cmp(beyond, value, end);
+            value = self.builder().select(outside, end, value);
+        }
+        value
     }
 
     fn library_forms(&self, name: &str) -> Vec<String> {
