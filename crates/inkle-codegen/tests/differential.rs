@@ -496,6 +496,42 @@ fn functions_of_their_own() {
     assert!(llvm.contains("define internal") && llvm.contains("@fn.large"), "the function was expanded");
 }
 
+/// A module whose function is too large to be expanded and returns more floats than there are registers for.
+fn module_with_many_results() -> String {
+    let mut text = String::from("func @many(%a: f32) -> (f32, f32, f32, f64) {\n  %c = const 0.5 : f32\n");
+    text += "  %v0 = mul %a, %c : f32\n";
+    for i in 0..3200 {
+        text += &format!("  %v{} = add %v{i}, %c : f32\n", i + 1);
+    }
+    text += "  %d = cast %v7 : f64
+          return %v3200, %v1, %v2, %d
+        }
+        kernel @k(%x: array<f32, 1>) {
+          %i = tid 0 : i32
+          %xe = elem %x, %i : ref<f32>
+          %v = load %xe : f32
+          %p, %q, %r, %s = call @many(%v) : f32, f32, f32, f64
+          %sum = add %p, %r : f32
+          store %xe, %sum
+          return
+        }";
+    text
+}
+
+#[test]
+fn floats_are_not_returned_on_the_x87_stack() {
+    let text = module_with_many_results();
+    let launches = launches(|n, r| vec![Arg::f32(units(n, r))]);
+    same(&text, &launches, 1, &[CpuTarget::host()], &[(2, 1), (2, 8)]);
+    #[cfg(target_arch = "x86_64")]
+    {
+        let mut state = [0u32; 7];
+        // SAFETY: stores the 28 bytes of the x87 environment into `state` and loads them back unchanged.
+        unsafe { std::arch::asm!("fnstenv [{0}]", "fldenv [{0}]", in(reg) state.as_mut_ptr()) };
+        assert_eq!(state[2] & 0xffff, 0xffff, "values are left on the x87 stack");
+    }
+}
+
 #[test]
 fn a_loop_that_swaps_gets_one_lane() {
     let text = "kernel @k(%lock: array<i32, 1>, %sum: array<i32, 1>) {

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use inkle_ir::{Block, Function, Module, OpData, OpKind};
+use inkle_ir::{Block, Function, Module, OpData, OpKind, Scalar};
 use smallvec::SmallVec;
 
 use super::{Frame, Lower, Result, Thread};
 use crate::emitter::{Ty, V};
 use crate::error::CodegenError;
-use crate::value::{Parts, Val, parts};
+use crate::value::{Part, Parts, Val, parts};
 
 /// A callee of at most this many operations is always expanded: a call would hardly be smaller.
 const SMALL: usize = 48;
@@ -31,6 +31,10 @@ pub(super) fn expanded_sizes(ir: &Module) -> Vec<usize> {
         sizes.push(size);
     }
     sizes
+}
+
+fn is_float(part: Part) -> bool {
+    matches!(part, Part::Scalar(Scalar::F32 | Scalar::F64))
 }
 
 /// What one LLVM function is made for: a function, and per parameter whether it varies.
@@ -121,10 +125,12 @@ impl<'m> Lower<'_, 'm> {
         let returned = self.e.call(outlined.function, &values);
         let mut field = 0;
         let mut results = Vec::new();
-        for flags in outlined.results.iter() {
+        for (flags, &ty) in outlined.results.iter().zip(&function.results) {
             let mut result = Parts::new();
-            for &varies in flags {
+            for (&varies, &(part, _)) in flags.iter().zip(&parts(ty)) {
                 let v = self.e.extract_value(returned, field);
+                let ty = self.part_type(part);
+                let v = self.e.bitcast(v, if varies { self.wide_type(ty) } else { ty });
                 field += 1;
                 result.push(if varies { Val::Varying(v) } else { Val::Uniform(v) });
             }
@@ -142,6 +148,20 @@ impl<'m> Lower<'_, 'm> {
         }
         debug_assert!(outlined.result_type.is_some() || results.iter().all(|r| r.is_empty()));
         Ok(results)
+    }
+
+    /// Whether an LLVM function for `function` returns floats as the integers of their bits.
+    ///
+    /// x86-64 has two vector registers for results; the floats after them LLVM returns on the x87 stack, slowly,
+    /// and without taking from it those that the caller does not use.
+    fn returns_bits(&self, function: &Function) -> bool {
+        let floats =
+            function.results.iter().flat_map(|&ty| parts(ty)).filter(|&(part, _)| is_float(part)).count();
+        floats > 2 && !self.machine.gpu
+    }
+
+    fn bits_type(&self, part: Part) -> Ty {
+        if is_float(part) { self.e.int(8 * part.size()) } else { self.part_type(part) }
     }
 
     /// Emits a function of its own for `function`.
@@ -167,12 +187,13 @@ impl<'m> Lower<'_, 'm> {
             param_types.push(self.e.int(32));
         }
         let mut result_fields: Vec<Ty> = Vec::new();
+        let as_bits = self.returns_bits(function);
         let mut result_flags: Vec<Vec<bool>> = Vec::new();
         for (i, &ty) in function.results.iter().enumerate() {
             let varies = self.lanes > 1 && known.results.get(i).copied().unwrap_or(true);
             let layout = parts(ty);
             for &(part, _) in &layout {
-                let ty = self.part_type(part);
+                let ty = if as_bits { self.bits_type(part) } else { self.part_type(part) };
                 result_fields.push(if varies { self.wide_type(ty) } else { ty });
             }
             result_flags.push(vec![varies; layout.len()]);
@@ -241,6 +262,7 @@ impl<'m> Lower<'_, 'm> {
                 for (value, flags) in emitted.iter().zip(&result_flags) {
                     for (&part, &varies) in value.iter().zip(flags) {
                         let v = if varies { self.wide(part) } else { self.uniform(part)? };
+                        let v = self.e.bitcast(v, result_fields[field as usize]);
                         result = self.e.insert_value(result, v, field);
                         field += 1;
                     }
