@@ -109,6 +109,18 @@ const ATOMIC: &[&str] = &[
     "arr: array[T, 3], i: I, j: I, k: I, value: T -> T",
     "arr: array[T, 4], i: I, j: I, k: I, l: I, value: T -> T",
 ];
+const STORE: &[&str] = &[
+    "arr: array[T, 1], i: I, value: T",
+    "arr: array[T, 2], i: I, j: I, value: T",
+    "arr: array[T, 3], i: I, j: I, k: I, value: T",
+    "arr: array[T, 4], i: I, j: I, k: I, l: I, value: T",
+];
+const ELEMENT: &[&str] = &[
+    "arr: array[T, 1], i: I -> T",
+    "arr: array[T, 2], i: I, j: I -> T",
+    "arr: array[T, 3], i: I, j: I, k: I -> T",
+    "arr: array[T, 4], i: I, j: I, k: I, l: I -> T",
+];
 const ARITHMETIC: &[&str] = &["a: R, b: R -> R", "a: vec[N, R], b: vec[N, R] -> vec[N, R]"];
 const BITWISE: &[&str] = &["a: B, b: B -> B", "a: vec[N, I], b: vec[N, I] -> vec[N, I]"];
 
@@ -251,7 +263,13 @@ pub const BUILTINS: &[Builtin] = &[
     entry("neg", OPERATORS, &["x: R -> R"], Lower::Special(Special::Neg), "`-x`."),
     entry("pos", OPERATORS, &["x: R -> R"], Lower::Special(Special::Pos), "`+x`."),
     entry("unot", OPERATORS, &["a: B -> bool"], Lower::Special(Special::Unot), "`not a`."),
-    entry("address", UTILITY, &[], Lower::Special(Special::Address), "The value at an index of an array."),
+    entry(
+        "address",
+        UTILITY,
+        ELEMENT,
+        Lower::Special(Special::Address),
+        "The value at an index of an array.",
+    ),
     entry(
         "atomic_add",
         UTILITY,
@@ -365,7 +383,12 @@ pub const BUILTINS: &[Builtin] = &[
     entry(
         "extract",
         UTILITY,
-        &[],
+        &[
+            "a: vec[N, S], i: I -> S",
+            "a: quat[F], i: I -> F",
+            "a: transform[F], i: I -> F",
+            "a: mat[N, M, S], i: I, j: I -> S",
+        ],
         Lower::Special(Special::Extract),
         "A component of a vector, matrix, quaternion or transform.",
     ),
@@ -379,19 +402,19 @@ pub const BUILTINS: &[Builtin] = &[
     entry(
         "launch_dim",
         UTILITY,
-        &[],
+        &["dim: int32 -> int32"],
         Lower::Special(Special::LaunchDim),
         "The extent of the launch in a dimension.",
     ),
     entry(
         "len",
         UTILITY,
-        &[],
+        &["a: T -> int32"],
         Lower::Special(Special::Len),
         "Number of components of a vector, rows of a matrix, extent of an array's first dimension.",
     ),
-    entry("load", UTILITY, &[], Lower::Special(Special::Load), "Reads a reference."),
-    entry("store", UTILITY, &[], Lower::Special(Special::Store), "Writes through a reference."),
+    entry("load", UTILITY, ELEMENT, Lower::Special(Special::Load), "Reads a reference."),
+    entry("store", UTILITY, STORE, Lower::Special(Special::Store), "Writes through a reference."),
     entry("print", UTILITY, &["value: T"], Lower::Special(Special::Print), "Prints values and a line break."),
     entry("printf", UTILITY, &[], Lower::Special(Special::Printf), "Prints by C's format rules."),
     entry("range", UTILITY, &[], Lower::Special(Special::Range), "The numbers of a `for` loop."),
@@ -431,7 +454,13 @@ pub const BUILTINS: &[Builtin] = &[
         Lower::Special(Special::ArrayAt),
         "The array at an address, `ptr`, with a `shape` and a `dtype`; its elements lie one after another.",
     ),
-    entry("view", UTILITY, &[], Lower::Special(Special::View), "The sub-array at leading indices."),
+    entry(
+        "view",
+        UTILITY,
+        &["arr: array[T, D], i: I -> array[T, D]"],
+        Lower::Special(Special::View),
+        "The sub-array at leading indices.",
+    ),
     entry(
         "where",
         UTILITY,
@@ -446,7 +475,13 @@ pub const BUILTINS: &[Builtin] = &[
         Lower::Special(Special::Zeros),
         "An array of zeros that belongs to the thread, with a constant `shape` and a `dtype`.",
     ),
-    entry("identity", VECTOR, &[], Lower::Special(Special::Identity), "The `n` x `n` identity matrix."),
+    entry(
+        "identity",
+        VECTOR,
+        &["n: int32, dtype: S -> mat[N, N, S]"],
+        Lower::Special(Special::Identity),
+        "The `n` x `n` identity matrix.",
+    ),
     entry(
         "matrix",
         VECTOR,
@@ -464,28 +499,32 @@ pub const BUILTINS: &[Builtin] = &[
     entry(
         "quaternion",
         QUATERNION,
-        &[],
+        &[
+            "x: F, y: F, z: F, w: F -> quat[F]",
+            "ijk: vec[3, F], real: F -> quat[F]",
+            "quat: quat[F] -> quat[F]",
+        ],
         Lower::Special(Special::Quaternion),
         "A quaternion from x, y, z, w, or from a vector and a real part.",
     ),
     entry(
         "quat_identity",
         QUATERNION,
-        &[],
+        &[" -> quat[float32]", "dtype: F -> quat[F]"],
         Lower::Special(Special::QuatIdentity),
         "The quaternion that rotates nothing.",
     ),
     entry(
         "transformation",
         TRANSFORM,
-        &[],
+        &["p: vec[3, F] -> transform[F]", "p: vec[3, F], q: quat[F] -> transform[F]"],
         Lower::Special(Special::Transformation),
         "A rigid transform from a position and a rotation.",
     ),
     entry(
         "transform_identity",
         TRANSFORM,
-        &[],
+        &[" -> transform[float32]", "dtype: F -> transform[F]"],
         Lower::Special(Special::TransformIdentity),
         "The transform that moves nothing.",
     ),

@@ -17,4 +17,4 @@ pub use error::CompileError;
 pub use inkle_codegen::{Lanes, Options};
 pub use inkle_frontend::CheckOptions;
 pub use kernel::{Kernel, KernelIr, Loaded, Statistics, forget_loaded, statistics};
-pub use library::{library_function, library_names};
+pub use library::{builtin_forms, library_function, library_names};

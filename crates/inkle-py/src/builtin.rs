@@ -14,7 +14,7 @@ pub fn is_builtin(name: &str) -> bool {
         || LIBRARY.get_or_init(|| inkle_module::library_names().into_iter().collect()).contains(name)
 }
 
-/// A built-in of the kernel language, such as `inkle.sin`.
+// A built-in of the kernel language, such as `inkle.sin`. No doc comment: it would hide each object's own `__doc__`.
 #[pyclass(frozen, weakref, module = "inkle", name = "Builtin")]
 pub struct Builtin {
     name: String,
@@ -51,24 +51,16 @@ impl Builtin {
         &self.name
     }
 
-    /// The group of the documentation it stands in; `None` for those written in the kernel language.
+    /// Its forms, in the order they are tried: group of the documentation, signature, documentation.
     #[getter]
-    fn group(&self) -> Option<&'static str> {
-        builtins::lookup(&self.name).map(|b| b.group)
-    }
-
-    /// The signatures, in the notation of the registry.
-    #[getter]
-    fn signatures(&self) -> Vec<&'static str> {
-        builtins::lookup(&self.name).map(|b| b.signatures.to_vec()).unwrap_or_default()
+    fn forms(&self) -> Vec<(String, String, String)> {
+        let forms = inkle_module::builtin_forms(&self.name).into_iter();
+        forms.map(|form| (form.group, form.signature, form.doc)).collect()
     }
 
     #[getter]
     fn __doc__(&self) -> Option<String> {
-        match builtins::lookup(&self.name) {
-            Some(builtin) => Some(builtin.doc.to_owned()),
-            None => inkle_module::library_function(&self.name).first().and_then(|f| f.def.doc.clone()),
-        }
+        inkle_module::builtin_forms(&self.name).into_iter().next().map(|form| form.doc)
     }
 
     fn __repr__(&self) -> String {

@@ -38,6 +38,14 @@ def erfc_inverse(y):
         return -erfc_inverse(2 - y)
     if y > 0.5:
         return erf_inverse(1 - y)
+    if y < 1e-290:
+        # `math.erfc` has too few digits there: by its asymptotic series.
+        x = math.sqrt(-math.log(y))
+        for _ in range(6):
+            r = 1 / (2 * x * x)
+            series = math.log(1 - r + 3 * r**2 - 15 * r**3 + 105 * r**4 - 945 * r**5)
+            x += (series - x * x - math.log(x * math.sqrt(math.pi)) - math.log(y)) / (2 * x + 1 / x)
+        return x
     x = -statistics.NormalDist().inv_cdf(y / 2) / math.sqrt(2)
     for _ in range(6):
         x += (math.erfc(x) - y) / (2 / math.sqrt(math.pi) * math.exp(-x * x))
@@ -111,6 +119,8 @@ def values(elem, rng):
     special += [
         s * x for s in (1, -1) for x in (0.25, 0.5, 1, 1.5, 2, 2.5, 3, np.pi / 2, np.pi, 1 - 1e-7, 88.72, 709.78)
     ]
+    # Subnormal numbers of every size.
+    special += [math.ldexp(tiny, k) for k in range(np.finfo(elem).nmant)]
     near = [rng.uniform(-a, a, COUNT) for a in (1, 3, 100)]
     return np.concatenate([bits.view(elem), *(np.asarray(x, elem) for x in (special, *near))])
 

@@ -55,13 +55,19 @@ fn inverse(p: f64, q: f64) -> f64 {
         }
         y
     };
+    if q < 1e-290 {
+        // `erfc` has too few digits there: its logarithm, by the asymptotic series.
+        for _ in 0..3 {
+            let r = 0.5 / (y * y);
+            let series = horner(&[-945.0, 105.0, -15.0, 3.0, -1.0, 1.0], r);
+            let log_erfc = libm::log(series) - y * y - 0.5 * libm::log(PI * y * y);
+            y += (log_erfc - libm::log(q)) / (2.0 * y + 1.0 / y);
+        }
+        return y;
+    }
     for _ in 0..3 {
         let residual = if p < 0.5 { libm::erf(y) - p } else { q - libm::erfc(y) };
-        let slope = FRAC_2_SQRT_PI * libm::exp(-y * y);
-        if slope < f64::MIN_POSITIVE {
-            break;
-        }
-        let newton = residual / slope;
+        let newton = residual / (FRAC_2_SQRT_PI * libm::exp(-y * y));
         y -= newton / (1.0 + y * newton);
     }
     y
