@@ -48,6 +48,7 @@ fn unknown_names_have_no_overloads() {
 #[test]
 fn functions_for_users_are_documented_in_a_known_group() {
     let groups = [
+        "Geometry",
         "Operators",
         "Other",
         "Quaternion Math",

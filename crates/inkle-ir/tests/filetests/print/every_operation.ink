@@ -243,7 +243,8 @@ kernel @everything(%0 x: array<f32, 1>, %1 os: array<struct Outer, 2>, %2 ix: in
   %99 = atomic_cas %94, %4, %4 : i32
   %100 = tid 3 : i32
   %101 = launch_dim 1 : i32
-  %102 = if %3 -> (f32) {
+  %102 = block_dim : i32
+  %103 = if %3 -> (f32) {
     yield %5
   } else {
     yield %5
@@ -253,24 +254,24 @@ kernel @everything(%0 x: array<f32, 1>, %1 os: array<struct Outer, 2>, %2 ix: in
   } else {
     yield
   }
-  %103, %104 = for %105: i32 = %4, %4, %4 carry(%106: f32 = %5, %107: bool = %3) -> (f32, bool) {
-    yield %106, %107
+  %104, %105 = for %106: i32 = %4, %4, %4 carry(%107: f32 = %5, %108: bool = %3) -> (f32, bool) {
+    yield %107, %108
   }
-  for %108: i32 = %4, %4, %4 {
+  for %109: i32 = %4, %4, %4 {
     yield
   }
-  %109 = while carry(%110: i32 = %4) -> (i32) {
-    %111 = lt %110, %4 : bool
-    yield %111
-  } do(%112: i32) {
+  %110 = while carry(%111: i32 = %4) -> (i32) {
+    %112 = lt %111, %4 : bool
     yield %112
+  } do(%113: i32) {
+    yield %113
   }
   while {
     yield %3
   } do {
     yield
   }
-  %113, %114 = call @two(%5, %4) : f32, i32
+  %114, %115 = call @two(%5, %4) : f32, i32
   print "%f %d\n", %5, %4
   assert %3, "b \"holds\""
   return
