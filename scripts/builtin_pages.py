@@ -85,28 +85,24 @@ ALIASES = {
 }
 SUFFIXES = ("", "h", "f", "d")
 VECTOR_SUFFIXES = (*SUFFIXES, "b", "ub", "s", "us", "i", "ui", "l", "ul")
-TYPES = [
-    *(f"{'u' * u}int{b}" for b in (8, 16, 32, 64) for u in (0, 1)),
-    *("bool", "bfloat16", "float16", "float32", "float64"),
-    *(f"vec{n}{s}" for n in (2, 3, 4) for s in VECTOR_SUFFIXES),
-    *(f"mat{n}{n}{s}" for n in (2, 3, 4) for s in SUFFIXES),
-    *(f"{name}{s}" for name in ("quat", "transform", "spatial_vector", "spatial_matrix") for s in SUFFIXES),
-]
+TYPES = {
+    **{f"{'u' * u}int{b}": "_Scalar" for b in (8, 16, 32, 64) for u in (0, 1)},
+    **dict.fromkeys(("bool", "bfloat16", "float16", "float32", "float64"), "_Scalar"),
+    **{f"vec{n}{s}": "_Vector" for n in (2, 3, 4) for s in VECTOR_SUFFIXES},
+    **{f"mat{n}{n}{s}": "_Matrix" for n in (2, 3, 4) for s in SUFFIXES},
+    **{f"quat{s}": "_Quaternion" for s in SUFFIXES},
+    **{f"transform{s}": "_Transform" for s in SUFFIXES},
+    **{f"spatial_vector{s}": "_Vector" for s in SUFFIXES},
+    **{f"spatial_matrix{s}": "_Matrix" for s in SUFFIXES},
+}
 HEADER = '''\
 # Made by `scripts/builtin_pages.py`.
-# Types of kernels are checked by inkle when it compiles them; here they are names to read.
+# The types of kernels are checked by inkle when it compiles them; these are coarser.
 import builtins as _builtins
-from typing import Any, TypeAlias, overload
+from typing import Any, Generic, TypeAlias, TypeVar
+from typing import overload as _overload
 
-from inkle import config as config
-from inkle import types as types
-from inkle import utils as utils
-
-_Number: TypeAlias = Any
-_Vector: TypeAlias = Any
-_Matrix: TypeAlias = Any
-_Quaternion: TypeAlias = Any
-_Transform: TypeAlias = Any
+_T = TypeVar("_T")
 
 class _Value:
     """Scalars, vectors, matrices, quaternions and transforms have the operators that kernels have."""
@@ -127,6 +123,14 @@ class _Value:
     def __rtruediv__(self, other: Any) -> Any: ...
     def __neg__(self) -> Any: ...
     def __pos__(self) -> Any: ...
+
+class _Scalar(_Value): ...
+class _Vector(_Value): ...
+class _Matrix(_Value): ...
+class _Quaternion(_Value): ...
+class _Transform(_Value): ...
+
+_Number: TypeAlias = _builtins.float | _Scalar
 '''
 
 
@@ -147,7 +151,7 @@ def annotation(pattern):
     if head == "ref":
         return annotation(inner[:-1])
     if head == "tuple":
-        return f"tuple[{', '.join(map(annotation, split(inner[:-1])))}]"
+        return f"_builtins.tuple[{', '.join(map(annotation, split(inner[:-1])))}]"
     return ALIASES.get(head, "_Number")
 
 
@@ -198,7 +202,6 @@ def plain_parameters(function, method=False):
 SPECIAL = (
     "__init__",
     "__call__",
-    "__class_getitem__",
     "__enter__",
     "__exit__",
     "__getitem__",
@@ -215,13 +218,16 @@ def class_stub(name, cls):
             continue
         doc = getattr(value, "__doc__", None) if not member.startswith("_") else None
         if callable(value):
-            lines.append(f"    def {member}({plain_parameters(value, method=True)}) -> Any:")
+            result = "None" if member == "__init__" else "Any"
+            lines.append(f"    def {member}({plain_parameters(value, method=True)}) -> {result}:")
             lines += documentation(doc, "        ")
         elif inspect.isdatadescriptor(value):
             lines += ["    @property", f"    def {member}(self) -> Any:", *documentation(doc, "        ")]
     if "__init__" not in vars(cls):
         lines.insert(0, "    def __init__(self, *args: Any, **kwargs: Any) -> None: ...")
-    return [f"class {name}:", *documentation_of_class(cls), *lines]
+    base = "(Generic[_T])" if "__class_getitem__" in vars(cls) else ""
+    base = "(Exception)" if issubclass(cls, BaseException) else base
+    return [f"class {name}{base}:", *documentation_of_class(cls), *lines]
 
 
 def documentation_of_class(cls):
@@ -230,26 +236,29 @@ def documentation_of_class(cls):
 
 def stub(groups):
     lines = [HEADER]
-    for name in TYPES:
-        lines.append(f"class {name}(_Value): ...")
+    lines += [f"from inkle import {name} as {name}" for name in ("config", *inkle._LAZY_MODULES)]
+    for name, base in TYPES.items():
+        lines.append(f"class {name}({base}): ...")
     builtins = {}
     for names in groups.values():
         for name, forms in names.items():
             builtins.setdefault(name, []).extend(forms)
-    for name in sorted(n for n in vars(inkle) if not n.startswith("_")):
-        value = getattr(inkle, name)
-        if name in builtins or name in TYPES or inspect.ismodule(value) or isinstance(value, _native.Builtin):
-            continue
+    # What Python has of its own under a built-in's name, such as `zeros`, is what code outside kernels calls.
+    own = {name: getattr(inkle, name) for name in sorted({"map", *vars(inkle)}) if not name.startswith("_")}
+    own = {
+        n: v for n, v in own.items() if n not in TYPES and not inspect.ismodule(v) and type(v) is not _native.Builtin
+    }
+    for name, value in own.items():
         if inspect.isclass(value):
             lines += ["", *class_stub(name, value)]
         elif callable(value):
             lines += ["", f"def {name}({plain_parameters(value)}) -> Any:", *documentation(value.__doc__, "    ")]
         else:
             lines += ["", f"{name}: _builtins.{type(value).__name__}"]
-    for name in (*inkle._TORCH, *(f"indexedarray{n}d" for n in range(1, 5))):
+    for name in (*inkle._TORCH, *(f"indexedarray{n}d" for n in range(1, 5)), "DeviceLike", "Float", "Int", "Scalar"):
         lines += ["", f"{name}: Any"]
     for name, forms in sorted(builtins.items()):
-        if name in TYPES:
+        if name in TYPES or name in own:
             continue
         # Forms that differ in types that the stub does not tell apart are one.
         definitions = {}
@@ -258,7 +267,7 @@ def stub(groups):
             definitions.setdefault(head, rest)
         lines.append("")
         for head, rest in definitions.items():
-            lines += ["@overload"] * (len(definitions) > 1) + [head, *rest]
+            lines += ["@_overload"] * (len(definitions) > 1) + [head, *rest]
     return "\n".join(lines) + "\n"
 
 

@@ -1,17 +1,10 @@
 # Made by `scripts/builtin_pages.py`.
-# Types of kernels are checked by inkle when it compiles them; here they are names to read.
+# The types of kernels are checked by inkle when it compiles them; these are coarser.
 import builtins as _builtins
-from typing import Any, TypeAlias, overload
+from typing import Any, Generic, TypeAlias, TypeVar
+from typing import overload as _overload
 
-from inkle import config as config
-from inkle import types as types
-from inkle import utils as utils
-
-_Number: TypeAlias = Any
-_Vector: TypeAlias = Any
-_Matrix: TypeAlias = Any
-_Quaternion: TypeAlias = Any
-_Transform: TypeAlias = Any
+_T = TypeVar("_T")
 
 class _Value:
     """Scalars, vectors, matrices, quaternions and transforms have the operators that kernels have."""
@@ -33,85 +26,102 @@ class _Value:
     def __neg__(self) -> Any: ...
     def __pos__(self) -> Any: ...
 
-class int8(_Value): ...
-class uint8(_Value): ...
-class int16(_Value): ...
-class uint16(_Value): ...
-class int32(_Value): ...
-class uint32(_Value): ...
-class int64(_Value): ...
-class uint64(_Value): ...
-class bool(_Value): ...
-class bfloat16(_Value): ...
-class float16(_Value): ...
-class float32(_Value): ...
-class float64(_Value): ...
-class vec2(_Value): ...
-class vec2h(_Value): ...
-class vec2f(_Value): ...
-class vec2d(_Value): ...
-class vec2b(_Value): ...
-class vec2ub(_Value): ...
-class vec2s(_Value): ...
-class vec2us(_Value): ...
-class vec2i(_Value): ...
-class vec2ui(_Value): ...
-class vec2l(_Value): ...
-class vec2ul(_Value): ...
-class vec3(_Value): ...
-class vec3h(_Value): ...
-class vec3f(_Value): ...
-class vec3d(_Value): ...
-class vec3b(_Value): ...
-class vec3ub(_Value): ...
-class vec3s(_Value): ...
-class vec3us(_Value): ...
-class vec3i(_Value): ...
-class vec3ui(_Value): ...
-class vec3l(_Value): ...
-class vec3ul(_Value): ...
-class vec4(_Value): ...
-class vec4h(_Value): ...
-class vec4f(_Value): ...
-class vec4d(_Value): ...
-class vec4b(_Value): ...
-class vec4ub(_Value): ...
-class vec4s(_Value): ...
-class vec4us(_Value): ...
-class vec4i(_Value): ...
-class vec4ui(_Value): ...
-class vec4l(_Value): ...
-class vec4ul(_Value): ...
-class mat22(_Value): ...
-class mat22h(_Value): ...
-class mat22f(_Value): ...
-class mat22d(_Value): ...
-class mat33(_Value): ...
-class mat33h(_Value): ...
-class mat33f(_Value): ...
-class mat33d(_Value): ...
-class mat44(_Value): ...
-class mat44h(_Value): ...
-class mat44f(_Value): ...
-class mat44d(_Value): ...
-class quat(_Value): ...
-class quath(_Value): ...
-class quatf(_Value): ...
-class quatd(_Value): ...
-class transform(_Value): ...
-class transformh(_Value): ...
-class transformf(_Value): ...
-class transformd(_Value): ...
-class spatial_vector(_Value): ...
-class spatial_vectorh(_Value): ...
-class spatial_vectorf(_Value): ...
-class spatial_vectord(_Value): ...
-class spatial_matrix(_Value): ...
-class spatial_matrixh(_Value): ...
-class spatial_matrixf(_Value): ...
-class spatial_matrixd(_Value): ...
+class _Scalar(_Value): ...
+class _Vector(_Value): ...
+class _Matrix(_Value): ...
+class _Quaternion(_Value): ...
+class _Transform(_Value): ...
 
-class ArgumentError:
+_Number: TypeAlias = _builtins.float | _Scalar
+
+from inkle import config as config
+from inkle import autograd as autograd
+from inkle import fem as fem
+from inkle import geometry as geometry
+from inkle import optim as optim
+from inkle import render as render
+from inkle import sparse as sparse
+from inkle import types as types
+from inkle import utils as utils
+class int8(_Scalar): ...
+class uint8(_Scalar): ...
+class int16(_Scalar): ...
+class uint16(_Scalar): ...
+class int32(_Scalar): ...
+class uint32(_Scalar): ...
+class int64(_Scalar): ...
+class uint64(_Scalar): ...
+class bool(_Scalar): ...
+class bfloat16(_Scalar): ...
+class float16(_Scalar): ...
+class float32(_Scalar): ...
+class float64(_Scalar): ...
+class vec2(_Vector): ...
+class vec2h(_Vector): ...
+class vec2f(_Vector): ...
+class vec2d(_Vector): ...
+class vec2b(_Vector): ...
+class vec2ub(_Vector): ...
+class vec2s(_Vector): ...
+class vec2us(_Vector): ...
+class vec2i(_Vector): ...
+class vec2ui(_Vector): ...
+class vec2l(_Vector): ...
+class vec2ul(_Vector): ...
+class vec3(_Vector): ...
+class vec3h(_Vector): ...
+class vec3f(_Vector): ...
+class vec3d(_Vector): ...
+class vec3b(_Vector): ...
+class vec3ub(_Vector): ...
+class vec3s(_Vector): ...
+class vec3us(_Vector): ...
+class vec3i(_Vector): ...
+class vec3ui(_Vector): ...
+class vec3l(_Vector): ...
+class vec3ul(_Vector): ...
+class vec4(_Vector): ...
+class vec4h(_Vector): ...
+class vec4f(_Vector): ...
+class vec4d(_Vector): ...
+class vec4b(_Vector): ...
+class vec4ub(_Vector): ...
+class vec4s(_Vector): ...
+class vec4us(_Vector): ...
+class vec4i(_Vector): ...
+class vec4ui(_Vector): ...
+class vec4l(_Vector): ...
+class vec4ul(_Vector): ...
+class mat22(_Matrix): ...
+class mat22h(_Matrix): ...
+class mat22f(_Matrix): ...
+class mat22d(_Matrix): ...
+class mat33(_Matrix): ...
+class mat33h(_Matrix): ...
+class mat33f(_Matrix): ...
+class mat33d(_Matrix): ...
+class mat44(_Matrix): ...
+class mat44h(_Matrix): ...
+class mat44f(_Matrix): ...
+class mat44d(_Matrix): ...
+class quat(_Quaternion): ...
+class quath(_Quaternion): ...
+class quatf(_Quaternion): ...
+class quatd(_Quaternion): ...
+class transform(_Transform): ...
+class transformh(_Transform): ...
+class transformf(_Transform): ...
+class transformd(_Transform): ...
+class spatial_vector(_Vector): ...
+class spatial_vectorh(_Vector): ...
+class spatial_vectorf(_Vector): ...
+class spatial_vectord(_Vector): ...
+class spatial_matrix(_Matrix): ...
+class spatial_matrixh(_Matrix): ...
+class spatial_matrixf(_Matrix): ...
+class spatial_matrixd(_Matrix): ...
+
+class ArgumentError(Exception):
     """A value does not fit where it was given: wrong type, dtype, shape, device or count."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
@@ -126,10 +136,26 @@ class Builtin:
     def key(self) -> Any:
         """The name users call it by."""
 
-class CompileError:
+class CompileAttributeError(Exception):
+    """A kernel is wrong; see `inkle.CompileError`."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+class CompileError(Exception):
     """A kernel is wrong. The text shows every mistake with its place in the source; the attribute
     `diagnostics` is a list of dicts with code, message, file, line, column, label and help.
     """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+class CompileNameError(Exception):
+    """A kernel is wrong; see `inkle.CompileError`."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+class CompileTypeError(Exception):
+    """A kernel is wrong; see `inkle.CompileError`."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+class DeterministicMode:
+    """How far results are the same from run to run."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
 class Device:
@@ -302,6 +328,19 @@ class Launch:
     def set_params(self, values: Any) -> Any:
         """Sets the first arguments, as many as are given."""
 
+class Logger:
+    """What ``set_logger`` takes: an object with these four methods."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        ...
+    def debug(self, message: Any) -> Any:
+        """Takes a message of interest to developers of kernels."""
+    def error(self, message: Any) -> Any:
+        """Takes the description of a failure."""
+    def info(self, message: Any) -> Any:
+        """Takes a message about what is done."""
+    def warning(self, message: Any, category: Any = ..., stacklevel: Any = ...) -> Any:
+        """Takes a warning, of a class of ``warnings`` or ``None``."""
+
 class Module:
     """A group of kernels, functions and structs that share options."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -311,6 +350,10 @@ class Module:
     @property
     def kernels(self) -> Any:
         ...
+    def load(self, device: Any = ..., block_dim: Any = ...) -> Any:
+        """Compiles and loads the kernels for a device, those that are right: a mistake in another one is reported by its
+        launch, and by `load_module`.
+        """
     def mark_modified(self) -> Any:
         """Tells that something the kernels depend on has changed."""
     @property
@@ -327,7 +370,7 @@ class Module:
 
 NAN: _builtins.float
 
-class OutOfMemoryError:
+class OutOfMemoryError(Exception):
     """Memory of a device could not be allocated."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
@@ -335,7 +378,7 @@ PHI: _builtins.float
 
 PI: _builtins.float
 
-class RangeError:
+class RangeError(Exception):
     """An index or a range lies outside an array."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
@@ -345,7 +388,25 @@ class ScopedDevice:
         ...
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> Any:
         ...
-    def __init__(self, device: Any) -> Any:
+    def __init__(self, device: Any) -> None:
+        ...
+
+class ScopedLogLevel:
+    """Shows messages from ``level`` on inside a ``with`` statement."""
+    def __enter__(self) -> Any:
+        ...
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> Any:
+        ...
+    def __init__(self, level: Any) -> None:
+        ...
+
+class ScopedLogger:
+    """Sends messages to ``logger`` inside a ``with`` statement."""
+    def __enter__(self) -> Any:
+        ...
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> Any:
+        ...
+    def __init__(self, logger: Any) -> None:
         ...
 
 class ScopedMempool:
@@ -354,7 +415,7 @@ class ScopedMempool:
         ...
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> Any:
         ...
-    def __init__(self, device: Any, enable: Any) -> Any:
+    def __init__(self, device: Any, enable: Any) -> None:
         ...
 
 class ScopedStream:
@@ -367,7 +428,7 @@ class ScopedStream:
         ...
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> Any:
         ...
-    def __init__(self, stream: Any, sync_enter: Any = ..., sync_exit: Any = ...) -> Any:
+    def __init__(self, stream: Any, sync_enter: Any = ..., sync_exit: Any = ...) -> None:
         ...
 
 class ScopedTimer:
@@ -390,7 +451,7 @@ class ScopedTimer:
         ...
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> Any:
         ...
-    def __init__(self, name: Any, active: Any = ..., print: Any = ..., detailed: Any = ..., dict: Any = ..., use_nvtx: Any = ..., color: Any = ..., synchronize: Any = ..., cuda_filter: Any = ..., report_func: Any = ..., skip_tape: Any = ...) -> Any:
+    def __init__(self, name: Any, active: Any = ..., print: Any = ..., detailed: Any = ..., dict: Any = ..., use_nvtx: Any = ..., color: Any = ..., synchronize: Any = ..., cuda_filter: Any = ..., report_func: Any = ..., skip_tape: Any = ...) -> None:
         ...
 
 class Stream:
@@ -435,11 +496,37 @@ TIMING_MEMCPY: _builtins.int
 
 TIMING_MEMSET: _builtins.int
 
-class array:
+class WarpCodegenAttributeError(Exception):
+    """A kernel is wrong; see `inkle.CompileError`."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+class WarpCodegenError(Exception):
+    """A kernel is wrong. The text shows every mistake with its place in the source; the attribute
+    `diagnostics` is a list of dicts with code, message, file, line, column, label and help.
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+class WarpCodegenIndexError(Exception):
+    """A kernel is wrong. The text shows every mistake with its place in the source; the attribute
+    `diagnostics` is a list of dicts with code, message, file, line, column, label and help.
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+class WarpCodegenKeyError(Exception):
+    """A kernel is wrong; see `inkle.CompileError`."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+class WarpCodegenTypeError(Exception):
+    """A kernel is wrong; see `inkle.CompileError`."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+class WarpCodegenValueError(Exception):
+    """A kernel is wrong; see `inkle.CompileError`."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+class array(Generic[_T]):
     """A typed array of one to four dimensions, or the annotation of one."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
-    def __class_getitem__(self, cls: Any, dtype: Any) -> Any:
-        ...
     def __getitem__(self, key: Any) -> Any:
         ...
     def __len__(self) -> Any:
@@ -510,19 +597,19 @@ class array:
     def zero_(self) -> Any:
         """Sets every element to zero."""
 
-class array1d:
+class array1d(Generic[_T]):
     """``array1d(dtype=float)`` and ``array1d[float]`` are annotations; with data it makes an array."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
-class array2d:
+class array2d(Generic[_T]):
     """As ``array1d``, with two dimensions."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
-class array3d:
+class array3d(Generic[_T]):
     """As ``array1d``, with three dimensions."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
-class array4d:
+class array4d(Generic[_T]):
     """As ``array1d``, with four dimensions."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
@@ -594,6 +681,15 @@ def func(f: Any = ..., *, name: Any = ..., module: Any = ..., inline: Any = ...)
     Functions of one name in one module with other annotations are overloads.
     """
 
+def func_grad(forward_func: Any) -> Any:
+    """Makes the decorated function the gradient of ``forward_func``."""
+
+def func_native(snippet: Any, adj_snippet: Any = ..., replay_snippet: Any = ...) -> Any:
+    """Functions written in C++: not available in inkle yet. What is decorated can be declared, not called."""
+
+def func_replay(forward_func: Any) -> Any:
+    """Makes the decorated function what the backward pass calls in place of ``forward_func``."""
+
 def get_cuda_device(ordinal: Any = ...) -> Any:
     """The GPU of an ordinal; the current GPU for `None`."""
 
@@ -614,6 +710,9 @@ def get_devices() -> Any:
 
 def get_event_elapsed_time(start_event: Any, end_event: Any, synchronize: Any = ...) -> Any:
     """The time between two events made with `enable_timing`, milliseconds."""
+
+def get_logger() -> Any:
+    """The object that messages go to."""
 
 def get_mempool_release_threshold(device: Any) -> Any:
     """How much unused memory the pool keeps, bytes, when the device is synchronised."""
@@ -638,8 +737,12 @@ def get_stream(device: Any = ...) -> Any:
 
 half_pi: _builtins.float
 
-class indexedarray:
-    """``indexedarray(dtype=float, ndim=2)`` and ``indexedarray[float]`` are annotations."""
+class indexedarray(Generic[_T]):
+    """``indexedarray(array, indices)`` is an array seen through lists of indices, one or ``None`` per dimension.
+
+        ``indexedarray(dtype=float, ndim=2)``, ``indexedarray[float]`` and ``indexedarray[float, Literal[2]]`` are
+        annotations.
+    """
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
 inf: _builtins.float
@@ -702,6 +805,18 @@ log10e: _builtins.float
 
 log2e: _builtins.float
 
+def map(function: Any, *inputs: Any, out: Any = ..., return_kernel: Any = ..., block_dim: Any = ..., device: Any = ...) -> Any:
+    """Applies a function to each element of arrays, broadcast against each other, and to values.
+
+        Args:
+            function: A function of kernels, a built-in, or a Python function or lambda that kernels could call.
+            inputs: Arrays and values; at least one array.
+            out: The array for the results, or a list of one per result; new arrays when left out.
+            return_kernel: Whether to give back the kernel that does it instead of running it.
+            block_dim: As in ``launch``.
+            device: Where to run; the device of the first array when left out.
+    """
+
 def named_type(name: Any) -> Any:
     """The class of a predefined name such as `vec3`, `mat22d`, `quat`, `transformh`, `spatial_vector`, `float64`;
     `None` for other names.
@@ -715,6 +830,11 @@ def ones(shape: Any = ..., dtype: Any = ..., device: Any = ..., requires_grad: A
 def ones_like(src: Any, device: Any = ..., requires_grad: Any = ..., pinned: Any = ..., retain_grad: Any = ...) -> Any:
     """An array like another, of ones."""
 
+def overload(kernel: Any, arg_types: Any = ...) -> Any:
+    """A generic kernel with definite argument types, given in a list or by name. As a decorator of a function named like
+    the kernel it checks that the function's annotations fit, and gives back the generic kernel.
+    """
+
 phi: _builtins.float
 
 pi: _builtins.float
@@ -724,6 +844,9 @@ def record_event(event: Any = ..., external: Any = ...) -> Any:
 
 def set_device(ident: Any) -> Any:
     """Makes a device the default one."""
+
+def set_logger(logger: Any) -> Any:
+    """Sends messages to ``logger`` from now on; ``None`` for the one that prints them."""
 
 def set_mempool_enabled(device: Any, enable: Any) -> Any:
     """Turns the pool on or off for new allocations."""
@@ -736,6 +859,9 @@ def set_module_options(options: Any, module: Any = ...) -> Any:
 
 def set_stream(stream: Any, device: Any = ..., sync: Any = ...) -> Any:
     """Makes a stream the current one of its GPU; `sync` first makes it wait for the one before."""
+
+def static(expr: Any) -> Any:
+    """In a kernel: the value of a Python expression, worked out when the kernel is compiled. Here: the value."""
 
 def struct(c: Any = ..., *, module: Any = ...) -> Any:
     """Makes a Python class with annotated fields a struct that kernels can use."""
@@ -795,33 +921,41 @@ indexedarray3d: Any
 
 indexedarray4d: Any
 
-@overload
+DeviceLike: Any
+
+Float: Any
+
+Int: Any
+
+Scalar: Any
+
+@_overload
 def abs(x: _Number) -> _Number:
     """Absolute value, elementwise on vectors."""
-@overload
+@_overload
 def abs(x: _Vector) -> _Vector:
     """Absolute value, elementwise on vectors."""
 
 def acos(x: _Number) -> _Number:
     """Arc cosine, radians. The argument is clamped to [-1, 1]."""
 
-@overload
+@_overload
 def add(a: _Number, b: _Number) -> _Number:
     """`a + b`."""
-@overload
+@_overload
 def add(a: _Vector, b: _Vector) -> _Vector:
     """`a + b`."""
 
-@overload
+@_overload
 def address(arr: array, i: _Number) -> Any:
     """The value at an index of an array."""
-@overload
+@_overload
 def address(arr: array, i: _Number, j: _Number) -> Any:
     """The value at an index of an array."""
-@overload
+@_overload
 def address(arr: array, i: _Number, j: _Number, k: _Number) -> Any:
     """The value at an index of an array."""
-@overload
+@_overload
 def address(arr: array, i: _Number, j: _Number, k: _Number, l: _Number) -> Any:
     """The value at an index of an array."""
 
@@ -840,134 +974,134 @@ def atan(x: _Number) -> _Number:
 def atan2(y: _Number, x: _Number) -> _Number:
     """Angle of the point (x, y), radians."""
 
-@overload
+@_overload
 def atomic_add(arr: array, i: _Number, value: Any) -> Any:
     """Atomically adds to an array element; gives the old value."""
-@overload
+@_overload
 def atomic_add(arr: array, i: _Number, j: _Number, value: Any) -> Any:
     """Atomically adds to an array element; gives the old value."""
-@overload
+@_overload
 def atomic_add(arr: array, i: _Number, j: _Number, k: _Number, value: Any) -> Any:
     """Atomically adds to an array element; gives the old value."""
-@overload
+@_overload
 def atomic_add(arr: array, i: _Number, j: _Number, k: _Number, l: _Number, value: Any) -> Any:
     """Atomically adds to an array element; gives the old value."""
 
-@overload
+@_overload
 def atomic_and(arr: array, i: _Number, value: Any) -> Any:
     """Atomic bitwise and; gives the old value."""
-@overload
+@_overload
 def atomic_and(arr: array, i: _Number, j: _Number, value: Any) -> Any:
     """Atomic bitwise and; gives the old value."""
-@overload
+@_overload
 def atomic_and(arr: array, i: _Number, j: _Number, k: _Number, value: Any) -> Any:
     """Atomic bitwise and; gives the old value."""
-@overload
+@_overload
 def atomic_and(arr: array, i: _Number, j: _Number, k: _Number, l: _Number, value: Any) -> Any:
     """Atomic bitwise and; gives the old value."""
 
 def atomic_cas(arr: array, i: _Number, compare: _Number, value: _Number) -> _Number:
     """Replaces an element by `value` if it equals `compare`; gives the old value."""
 
-@overload
+@_overload
 def atomic_exch(arr: array, i: _Number, value: Any) -> Any:
     """Atomically replaces a value; gives the old one."""
-@overload
+@_overload
 def atomic_exch(arr: array, i: _Number, j: _Number, value: Any) -> Any:
     """Atomically replaces a value; gives the old one."""
-@overload
+@_overload
 def atomic_exch(arr: array, i: _Number, j: _Number, k: _Number, value: Any) -> Any:
     """Atomically replaces a value; gives the old one."""
-@overload
+@_overload
 def atomic_exch(arr: array, i: _Number, j: _Number, k: _Number, l: _Number, value: Any) -> Any:
     """Atomically replaces a value; gives the old one."""
 
-@overload
+@_overload
 def atomic_max(arr: array, i: _Number, value: Any) -> Any:
     """Atomically keeps the larger value; gives the old one."""
-@overload
+@_overload
 def atomic_max(arr: array, i: _Number, j: _Number, value: Any) -> Any:
     """Atomically keeps the larger value; gives the old one."""
-@overload
+@_overload
 def atomic_max(arr: array, i: _Number, j: _Number, k: _Number, value: Any) -> Any:
     """Atomically keeps the larger value; gives the old one."""
-@overload
+@_overload
 def atomic_max(arr: array, i: _Number, j: _Number, k: _Number, l: _Number, value: Any) -> Any:
     """Atomically keeps the larger value; gives the old one."""
 
-@overload
+@_overload
 def atomic_min(arr: array, i: _Number, value: Any) -> Any:
     """Atomically keeps the smaller value; gives the old one."""
-@overload
+@_overload
 def atomic_min(arr: array, i: _Number, j: _Number, value: Any) -> Any:
     """Atomically keeps the smaller value; gives the old one."""
-@overload
+@_overload
 def atomic_min(arr: array, i: _Number, j: _Number, k: _Number, value: Any) -> Any:
     """Atomically keeps the smaller value; gives the old one."""
-@overload
+@_overload
 def atomic_min(arr: array, i: _Number, j: _Number, k: _Number, l: _Number, value: Any) -> Any:
     """Atomically keeps the smaller value; gives the old one."""
 
-@overload
+@_overload
 def atomic_or(arr: array, i: _Number, value: Any) -> Any:
     """Atomic bitwise or; gives the old value."""
-@overload
+@_overload
 def atomic_or(arr: array, i: _Number, j: _Number, value: Any) -> Any:
     """Atomic bitwise or; gives the old value."""
-@overload
+@_overload
 def atomic_or(arr: array, i: _Number, j: _Number, k: _Number, value: Any) -> Any:
     """Atomic bitwise or; gives the old value."""
-@overload
+@_overload
 def atomic_or(arr: array, i: _Number, j: _Number, k: _Number, l: _Number, value: Any) -> Any:
     """Atomic bitwise or; gives the old value."""
 
-@overload
+@_overload
 def atomic_sub(arr: array, i: _Number, value: Any) -> Any:
     """Atomically subtracts from an array element; gives the old value."""
-@overload
+@_overload
 def atomic_sub(arr: array, i: _Number, j: _Number, value: Any) -> Any:
     """Atomically subtracts from an array element; gives the old value."""
-@overload
+@_overload
 def atomic_sub(arr: array, i: _Number, j: _Number, k: _Number, value: Any) -> Any:
     """Atomically subtracts from an array element; gives the old value."""
-@overload
+@_overload
 def atomic_sub(arr: array, i: _Number, j: _Number, k: _Number, l: _Number, value: Any) -> Any:
     """Atomically subtracts from an array element; gives the old value."""
 
-@overload
+@_overload
 def atomic_xor(arr: array, i: _Number, value: Any) -> Any:
     """Atomic bitwise exclusive or; gives the old value."""
-@overload
+@_overload
 def atomic_xor(arr: array, i: _Number, j: _Number, value: Any) -> Any:
     """Atomic bitwise exclusive or; gives the old value."""
-@overload
+@_overload
 def atomic_xor(arr: array, i: _Number, j: _Number, k: _Number, value: Any) -> Any:
     """Atomic bitwise exclusive or; gives the old value."""
-@overload
+@_overload
 def atomic_xor(arr: array, i: _Number, j: _Number, k: _Number, l: _Number, value: Any) -> Any:
     """Atomic bitwise exclusive or; gives the old value."""
 
-@overload
+@_overload
 def bit_and(a: _Number, b: _Number) -> _Number:
     """`a & b`."""
-@overload
+@_overload
 def bit_and(a: _Vector, b: _Vector) -> _Vector:
     """`a & b`."""
 
 def bit_count(x: _Number) -> _Number:
     """Number of bits that are one."""
 
-@overload
+@_overload
 def bit_or(a: _Number, b: _Number) -> _Number:
     """`a | b`."""
-@overload
+@_overload
 def bit_or(a: _Vector, b: _Vector) -> _Vector:
     """`a | b`."""
 
-@overload
+@_overload
 def bit_xor(a: _Number, b: _Number) -> _Number:
     """`a ^ b`."""
-@overload
+@_overload
 def bit_xor(a: _Vector, b: _Vector) -> _Vector:
     """`a ^ b`."""
 
@@ -1017,21 +1151,21 @@ def cross(a: _Vector, b: _Vector) -> _Vector:
 def ctz(x: _Number) -> _Number:
     """Number of zero bits below the lowest one."""
 
-@overload
+@_overload
 def curlnoise(state: _Number, xy: _Vector, octaves: _Number = 1, lacunarity: _Number = 2.0, gain: _Number = 0.5) -> _Vector:
     """Smooth noise without divergence in the plane: the flow around the hills of `noise`.
 
     It is the sum of `octaves` layers; each is `lacunarity` times finer than the one before and weighs `gain` times
     as much.
     """
-@overload
+@_overload
 def curlnoise(state: _Number, xyz: _Vector, octaves: _Number = 1, lacunarity: _Number = 2.0, gain: _Number = 0.5) -> _Vector:
     """Smooth noise without divergence in space: the curl of a noise of three components.
 
     It is the sum of `octaves` layers; each is `lacunarity` times finer than the one before and weighs `gain` times
     as much.
     """
-@overload
+@_overload
 def curlnoise(state: _Number, xyzt: _Vector, octaves: _Number = 1, lacunarity: _Number = 2.0, gain: _Number = 0.5) -> _Vector:
     """Smooth noise without divergence in space that changes with time, the fourth coordinate.
 
@@ -1039,17 +1173,17 @@ def curlnoise(state: _Number, xyzt: _Vector, octaves: _Number = 1, lacunarity: _
     `gain` times as much.
     """
 
-@overload
+@_overload
 def cw_div(a: _Matrix, b: _Matrix) -> _Matrix:
     """The quotients of corresponding components."""
-@overload
+@_overload
 def cw_div(a: _Vector, b: _Vector) -> _Vector:
     """The quotients of corresponding components."""
 
-@overload
+@_overload
 def cw_mul(a: _Matrix, b: _Matrix) -> _Matrix:
     """The products of corresponding components."""
-@overload
+@_overload
 def cw_mul(a: _Vector, b: _Vector) -> _Vector:
     """The products of corresponding components."""
 
@@ -1068,30 +1202,30 @@ def diag(vec: _Vector) -> _Matrix:
 def div(a: _Number, b: _Number) -> _Number:
     """`a / b`; integers truncate."""
 
-@overload
+@_overload
 def div_approx(a: _Number, b: _Number) -> _Number:
     """`a / b`, possibly less accurate than the operator."""
-@overload
+@_overload
 def div_approx(a: _Vector, b: _Number) -> _Vector:
     """`a / b`, possibly less accurate than the operator."""
-@overload
+@_overload
 def div_approx(a: _Matrix, b: _Number) -> _Matrix:
     """`a / b`, possibly less accurate than the operator."""
-@overload
+@_overload
 def div_approx(a: _Quaternion, b: _Number) -> _Quaternion:
     """`a / b`, possibly less accurate than the operator."""
 
-@overload
+@_overload
 def dot(a: _Quaternion, b: _Quaternion) -> _Number:
     """The sum of the products of components."""
-@overload
+@_overload
 def dot(a: _Vector, b: _Vector) -> _Number:
     """The sum of the products of components."""
 
-@overload
-def eig3(A: _Matrix) -> tuple[_Matrix, _Vector]:
+@_overload
+def eig3(A: _Matrix) -> _builtins.tuple[_Matrix, _Vector]:
     """The eigenvectors, columns of a rotation `Q`, and eigenvalues `d` of a symmetric matrix, in no order."""
-@overload
+@_overload
 def eig3(A: _Matrix, Q: _Matrix, d: _Vector) -> None:
     """Stores the eigenvectors, columns of a rotation `Q`, and eigenvalues `d` of a symmetric matrix, in no order."""
 
@@ -1116,32 +1250,32 @@ def exp2(x: _Number) -> _Number:
 def expect_eq(a: Any, b: Any) -> None:
     """Prints a message when the values differ."""
 
-@overload
+@_overload
 def expect_near(a: _Number, b: _Number, tolerance: _Number) -> None:
     """Prints a message when values or components differ by more than `tolerance`, by default 1e-6, or are NaN."""
-@overload
+@_overload
 def expect_near(a: _Vector, b: _Vector, tolerance: _Number) -> None:
     """Prints a message when values or components differ by more than `tolerance`, by default 1e-6, or are NaN."""
-@overload
+@_overload
 def expect_near(a: _Matrix, b: _Matrix, tolerance: _Number) -> None:
     """Prints a message when values or components differ by more than `tolerance`, by default 1e-6, or are NaN."""
-@overload
+@_overload
 def expect_near(a: _Quaternion, b: _Quaternion, tolerance: _Number) -> None:
     """Prints a message when values or components differ by more than `tolerance`, by default 1e-6, or are NaN."""
 
 def expect_neq(a: Any, b: Any) -> None:
     """Prints a message when the values are equal."""
 
-@overload
+@_overload
 def extract(a: _Vector, i: _Number) -> _Number:
     """A component of a vector, matrix, quaternion or transform."""
-@overload
+@_overload
 def extract(a: _Quaternion, i: _Number) -> _Number:
     """A component of a vector, matrix, quaternion or transform."""
-@overload
+@_overload
 def extract(a: _Transform, i: _Number) -> _Number:
     """A component of a vector, matrix, quaternion or transform."""
-@overload
+@_overload
 def extract(a: _Matrix, i: _Number, j: _Number) -> _Number:
     """A component of a vector, matrix, quaternion or transform."""
 
@@ -1169,52 +1303,52 @@ def inverse(a: _Matrix) -> _Matrix:
 def inverse_approx(a: _Matrix) -> _Matrix:
     """The inverse, possibly less accurate than `inverse`."""
 
-@overload
+@_overload
 def invert(x: _Number) -> _Number:
     """`~x`."""
-@overload
+@_overload
 def invert(x: _Vector) -> _Vector:
     """`~x`."""
 
-@overload
+@_overload
 def isfinite(x: _Number) -> _builtins.bool:
     """Whether `x` is neither infinite nor NaN."""
-@overload
+@_overload
 def isfinite(a: _Vector) -> _builtins.bool:
     """Whether every component is finite."""
-@overload
+@_overload
 def isfinite(a: _Quaternion) -> _builtins.bool:
     """Whether every component is finite."""
-@overload
+@_overload
 def isfinite(a: _Matrix) -> _builtins.bool:
     """Whether every component is finite."""
 
-@overload
+@_overload
 def isinf(x: _Number) -> _builtins.bool:
     """Whether `x` is infinite."""
-@overload
+@_overload
 def isinf(a: _Vector) -> _builtins.bool:
     """Whether any component is infinite."""
-@overload
+@_overload
 def isinf(a: _Quaternion) -> _builtins.bool:
     """Whether any component is infinite."""
-@overload
+@_overload
 def isinf(a: _Matrix) -> _builtins.bool:
     """Whether any component is infinite."""
 
 def isinstance(*args: Any, **kwargs: Any) -> Any:
     """Whether a value has a type, decided while compiling."""
 
-@overload
+@_overload
 def isnan(x: _Number) -> _builtins.bool:
     """Whether `x` is NaN."""
-@overload
+@_overload
 def isnan(a: _Vector) -> _builtins.bool:
     """Whether any component is NaN."""
-@overload
+@_overload
 def isnan(a: _Quaternion) -> _builtins.bool:
     """Whether any component is NaN."""
-@overload
+@_overload
 def isnan(a: _Matrix) -> _builtins.bool:
     """Whether any component is NaN."""
 
@@ -1224,46 +1358,46 @@ def launch_dim(dim: _Number) -> _Number:
 def len(a: Any) -> _Number:
     """Number of components of a vector, rows of a matrix, extent of an array's first dimension."""
 
-@overload
+@_overload
 def length(a: _Quaternion) -> _Number:
     """The square root of the sum of the squares of the components."""
-@overload
+@_overload
 def length(a: _Vector) -> _Number:
     """The Euclidean length."""
 
-@overload
+@_overload
 def length_sq(a: _Quaternion) -> _Number:
     """The sum of the squares of the components."""
-@overload
+@_overload
 def length_sq(a: _Vector) -> _Number:
     """The square of the Euclidean length."""
 
-@overload
+@_overload
 def lerp(a: _Number, b: _Number, t: _Number) -> _Number:
     """The point a fraction `t` of the way from `a` to `b`; `t` outside 0 to 1 extrapolates."""
-@overload
+@_overload
 def lerp(a: _Vector, b: _Vector, t: _Number) -> _Vector:
     """The point a fraction `t` of the way from `a` to `b`."""
-@overload
+@_overload
 def lerp(a: _Matrix, b: _Matrix, t: _Number) -> _Matrix:
     """Each component a fraction `t` of the way from `a` to `b`."""
-@overload
+@_overload
 def lerp(a: _Quaternion, b: _Quaternion, t: _Number) -> _Quaternion:
     """Each component a fraction `t` of the way from `a` to `b`; the result is not normalized."""
-@overload
+@_overload
 def lerp(a: _Transform, b: _Transform, t: _Number) -> _Transform:
     """Each component a fraction `t` of the way from `a` to `b`; the rotation is not normalized."""
 
-@overload
+@_overload
 def load(arr: array, i: _Number) -> Any:
     """Reads a reference."""
-@overload
+@_overload
 def load(arr: array, i: _Number, j: _Number) -> Any:
     """Reads a reference."""
-@overload
+@_overload
 def load(arr: array, i: _Number, j: _Number, k: _Number) -> Any:
     """Reads a reference."""
-@overload
+@_overload
 def load(arr: array, i: _Number, j: _Number, k: _Number, l: _Number) -> Any:
     """Reads a reference."""
 
@@ -1276,91 +1410,91 @@ def log10(x: _Number) -> _Number:
 def log2(x: _Number) -> _Number:
     """Logarithm to base 2."""
 
-@overload
+@_overload
 def lower_bound(arr: array, value: _Number) -> _Number:
     """Index of the first element of a sorted array that is not below `value`.
 
     The last index if every element is below it; `arr` has at least one element.
     """
-@overload
+@_overload
 def lower_bound(arr: array, arr_begin: _Number, arr_end: _Number, value: _Number) -> _Number:
     """Index of the first element not below `value` among those from `arr_begin` to before `arr_end`.
 
     The elements there are sorted. The last of these indices if every element is below `value`.
     """
 
-@overload
+@_overload
 def lshift(a: _Number, b: _Number) -> _Number:
     """`a << b`."""
-@overload
+@_overload
 def lshift(a: _Vector, b: _Vector) -> _Vector:
     """`a << b`."""
 
 def matrix(*args: Any, **kwargs: Any) -> Any:
     """A matrix from its components, rows or one value for all."""
 
-@overload
+@_overload
 def matrix_from_cols(a: _Vector) -> _Matrix:
     """The matrix with the given columns."""
-@overload
+@_overload
 def matrix_from_cols(a: _Vector, b: _Vector) -> _Matrix:
     """The matrix with the given columns."""
-@overload
+@_overload
 def matrix_from_cols(a: _Vector, b: _Vector, c: _Vector) -> _Matrix:
     """The matrix with the given columns."""
-@overload
+@_overload
 def matrix_from_cols(a: _Vector, b: _Vector, c: _Vector, d: _Vector) -> _Matrix:
     """The matrix with the given columns."""
-@overload
+@_overload
 def matrix_from_cols(a: _Vector, b: _Vector, c: _Vector, d: _Vector, e: _Vector) -> _Matrix:
     """The matrix with the given columns."""
-@overload
+@_overload
 def matrix_from_cols(a: _Vector, b: _Vector, c: _Vector, d: _Vector, e: _Vector, f: _Vector) -> _Matrix:
     """The matrix with the given columns."""
 
-@overload
+@_overload
 def matrix_from_rows(a: _Vector) -> _Matrix:
     """The matrix with the given rows."""
-@overload
+@_overload
 def matrix_from_rows(a: _Vector, b: _Vector) -> _Matrix:
     """The matrix with the given rows."""
-@overload
+@_overload
 def matrix_from_rows(a: _Vector, b: _Vector, c: _Vector) -> _Matrix:
     """The matrix with the given rows."""
-@overload
+@_overload
 def matrix_from_rows(a: _Vector, b: _Vector, c: _Vector, d: _Vector) -> _Matrix:
     """The matrix with the given rows."""
-@overload
+@_overload
 def matrix_from_rows(a: _Vector, b: _Vector, c: _Vector, d: _Vector, e: _Vector) -> _Matrix:
     """The matrix with the given rows."""
-@overload
+@_overload
 def matrix_from_rows(a: _Vector, b: _Vector, c: _Vector, d: _Vector, e: _Vector, f: _Vector) -> _Matrix:
     """The matrix with the given rows."""
 
-@overload
+@_overload
 def max(a: _Number, b: _Number) -> _Number:
     """The larger of two values, elementwise on vectors; of one vector its largest component."""
-@overload
+@_overload
 def max(a: _Vector, b: _Vector) -> _Vector:
     """The larger of two values, elementwise on vectors; of one vector its largest component."""
-@overload
+@_overload
 def max(a: _Vector) -> _Number:
     """The largest component."""
 
-@overload
+@_overload
 def min(a: _Number, b: _Number) -> _Number:
     """The smaller of two values, elementwise on vectors; of one vector its smallest component."""
-@overload
+@_overload
 def min(a: _Vector, b: _Vector) -> _Vector:
     """The smaller of two values, elementwise on vectors; of one vector its smallest component."""
-@overload
+@_overload
 def min(a: _Vector) -> _Number:
     """The smallest component."""
 
-@overload
+@_overload
 def mod(a: _Number, b: _Number) -> _Number:
     """`a % b`, with the sign of `a`."""
-@overload
+@_overload
 def mod(a: _Vector, b: _Vector) -> _Vector:
     """`a % b`, with the sign of `a`."""
 
@@ -1370,19 +1504,19 @@ def mul(a: _Number, b: _Number) -> _Number:
 def neg(x: _Number) -> _Number:
     """`-x`."""
 
-@overload
+@_overload
 def noise(state: _Number, x: _Number) -> _Number:
     """Smooth noise along a line, of mean zero, that is zero at whole numbers.
 
     `state` chooses the noise, the same for all points; see `rand_init`. It is not advanced.
     """
-@overload
+@_overload
 def noise(state: _Number, xy: _Vector) -> _Number:
     """Smooth noise in the plane, of mean zero, that is zero where all coordinates are whole."""
-@overload
+@_overload
 def noise(state: _Number, xyz: _Vector) -> _Number:
     """Smooth noise in space, of mean zero, that is zero where all coordinates are whole."""
-@overload
+@_overload
 def noise(state: _Number, xyzt: _Vector) -> _Number:
     """Smooth noise in space and time, of mean zero, that is zero where all coordinates are whole."""
 
@@ -1401,26 +1535,26 @@ def norm_l2(v: _Vector) -> _Number:
 def norm_pseudo_huber(v: _Vector, delta: _Number = 1.0) -> _Number:
     """A smooth length: about `delta` near zero, the Euclidean length far beyond `delta`."""
 
-@overload
+@_overload
 def normalize(a: _Quaternion) -> _Quaternion:
     """`a` scaled to length 1; zero gives the identity."""
-@overload
+@_overload
 def normalize(a: _Vector) -> _Vector:
     """`a` scaled to length 1; the zero vector stays zero."""
 
 def outer(a: _Vector, b: _Vector) -> _Matrix:
     """The matrix whose component `[i, j]` is `a[i] * b[j]`."""
 
-@overload
+@_overload
 def pnoise(state: _Number, x: _Number, px: _Number) -> _Number:
     """Like `noise`, repeated with period `px`, for coordinates that are not negative."""
-@overload
+@_overload
 def pnoise(state: _Number, xy: _Vector, px: _Number, py: _Number) -> _Number:
     """Like `noise`, repeated with a period for each coordinate, for coordinates that are not negative."""
-@overload
+@_overload
 def pnoise(state: _Number, xyz: _Vector, px: _Number, py: _Number, pz: _Number) -> _Number:
     """Like `noise`, repeated with a period for each coordinate, for coordinates that are not negative."""
-@overload
+@_overload
 def pnoise(state: _Number, xyzt: _Vector, px: _Number, py: _Number, pz: _Number, pt: _Number) -> _Number:
     """Like `noise`, repeated with a period for each coordinate, for coordinates that are not negative."""
 
@@ -1442,13 +1576,13 @@ def print(value: Any) -> None:
 def printf(*args: Any, **kwargs: Any) -> Any:
     """Prints by C's format rules."""
 
-@overload
-def qr3(A: _Matrix) -> tuple[_Matrix, _Matrix]:
+@_overload
+def qr3(A: _Matrix) -> _builtins.tuple[_Matrix, _Matrix]:
     """A rotation `Q` and an upper triangular `R` whose product is `A`.
 
     The first two diagonal components of `R` are not negative; the third has the sign of the determinant.
     """
-@overload
+@_overload
 def qr3(A: _Matrix, Q: _Matrix, R: _Matrix) -> None:
     """Stores a rotation `Q` and an upper triangular `R` whose product is `A`."""
 
@@ -1464,10 +1598,10 @@ def quat_from_euler(e: _Vector, i: _Number, j: _Number, k: _Number) -> _Quaterni
 def quat_from_matrix(mat: _Matrix) -> _Quaternion:
     """The unit quaternion of a rotation matrix."""
 
-@overload
+@_overload
 def quat_identity() -> _Quaternion:
     """The quaternion that rotates nothing."""
-@overload
+@_overload
 def quat_identity(dtype: _Number) -> _Quaternion:
     """The quaternion that rotates nothing."""
 
@@ -1486,10 +1620,10 @@ def quat_rpy(roll: _Number, pitch: _Number, yaw: _Number) -> _Quaternion:
 def quat_slerp(a: _Quaternion, b: _Quaternion, t: _Number) -> _Quaternion:
     """The rotation a fraction `t` of the way from `a` to `b`, at constant speed along the shorter way."""
 
-@overload
-def quat_to_axis_angle(quat: _Quaternion) -> tuple[_Vector, _Number]:
+@_overload
+def quat_to_axis_angle(quat: _Quaternion) -> _builtins.tuple[_Vector, _Number]:
     """The unit axis and the angle, from 0 to pi, of a rotation. No rotation has axis zero."""
-@overload
+@_overload
 def quat_to_axis_angle(quat: _Quaternion, axis: _Vector, angle: _Number) -> None:
     """Stores the unit axis and the angle, from 0 to pi, of a rotation. No rotation has axis zero."""
 
@@ -1515,47 +1649,47 @@ def quat_twist_angle(axis: _Vector, q: _Quaternion) -> _Number:
 def quat_twist_angle_signed(axis: _Vector, q: _Quaternion) -> _Number:
     """The angle, in radians and signed by the right-hand rule, by which a rotation turns about `axis`."""
 
-@overload
+@_overload
 def quaternion(x: _Number, y: _Number, z: _Number, w: _Number) -> _Quaternion:
     """A quaternion from x, y, z, w, or from a vector and a real part."""
-@overload
+@_overload
 def quaternion(ijk: _Vector, real: _Number) -> _Quaternion:
     """A quaternion from x, y, z, w, or from a vector and a real part."""
-@overload
+@_overload
 def quaternion(quat: _Quaternion) -> _Quaternion:
     """A quaternion from x, y, z, w, or from a vector and a real part."""
 
 def radians(x: _Number) -> _Number:
     """An angle in degrees turned into radians."""
 
-@overload
+@_overload
 def rand_init(seed: _Number) -> _Number:
     """The state of a sequence of random numbers."""
-@overload
+@_overload
 def rand_init(seed: _Number, offset: _Number) -> _Number:
     """The state of one of many sequences of a seed: give each thread its own `offset`."""
 
-@overload
+@_overload
 def randf(state: _Number) -> _Number:
     """A number from 0 to before 1, a multiple of 2**-24; advances `state`."""
-@overload
+@_overload
 def randf(state: _Number, low: _Number, high: _Number) -> _Number:
     """A number from `low` to `high`; advances `state`."""
 
-@overload
+@_overload
 def randi(state: _Number) -> _Number:
     """A whole number, all of `int32` equally likely; advances `state`."""
-@overload
+@_overload
 def randi(state: _Number, low: _Number, high: _Number) -> _Number:
     """A whole number from `low` to before `high`; advances `state`."""
 
 def randn(state: _Number) -> _Number:
     """A number of the normal distribution of mean 0 and variance 1; advances `state` twice."""
 
-@overload
+@_overload
 def randu(state: _Number) -> _Number:
     """A whole number, all of `uint32` equally likely; advances `state`."""
-@overload
+@_overload
 def randu(state: _Number, low: _Number, high: _Number) -> _Number:
     """A whole number from `low` to before `high`; advances `state`."""
 
@@ -1568,10 +1702,10 @@ def rint(x: _Number) -> _Number:
 def round(x: _Number) -> _Number:
     """Nearest whole number, halves away from zero."""
 
-@overload
+@_overload
 def rshift(a: _Number, b: _Number) -> _Number:
     """`a >> b`."""
-@overload
+@_overload
 def rshift(a: _Vector, b: _Vector) -> _Vector:
     """`a >> b`."""
 
@@ -1611,10 +1745,10 @@ def sample_unit_square(state: _Number) -> _Vector:
 def select(cond: _Number, value_if_false: Any, value_if_true: Any) -> Any:
     """`value_if_true` where `cond`, else `value_if_false`; both are evaluated."""
 
-@overload
+@_overload
 def sign(x: _Number) -> _Number:
     """-1 for negative `x`, else 1; zero counts as positive."""
-@overload
+@_overload
 def sign(x: _Vector) -> _Vector:
     """-1 for each negative component, else 1."""
 
@@ -1654,49 +1788,46 @@ def spatial_top(svec: _Vector) -> _Vector:
 def sqrt(x: _Number) -> _Number:
     """Square root."""
 
-def static(*args: Any, **kwargs: Any) -> Any:
-    """A Python expression evaluated while compiling."""
-
 def step(x: _Number) -> _Number:
     """1 for negative `x`, else 0."""
 
-@overload
+@_overload
 def store(arr: array, i: _Number, value: Any) -> None:
     """Writes through a reference."""
-@overload
+@_overload
 def store(arr: array, i: _Number, j: _Number, value: Any) -> None:
     """Writes through a reference."""
-@overload
+@_overload
 def store(arr: array, i: _Number, j: _Number, k: _Number, value: Any) -> None:
     """Writes through a reference."""
-@overload
+@_overload
 def store(arr: array, i: _Number, j: _Number, k: _Number, l: _Number, value: Any) -> None:
     """Writes through a reference."""
 
-@overload
+@_overload
 def sub(a: _Number, b: _Number) -> _Number:
     """`a - b`."""
-@overload
+@_overload
 def sub(a: _Vector, b: _Vector) -> _Vector:
     """`a - b`."""
 
-@overload
-def svd2(A: _Matrix) -> tuple[_Matrix, _Vector, _Matrix]:
+@_overload
+def svd2(A: _Matrix) -> _builtins.tuple[_Matrix, _Vector, _Matrix]:
     """Two orthogonal matrices `U` and `V` and a vector `sigma` with `A = U @ diag(sigma) @ transpose(V)`.
 
     The components of `sigma` are not negative, the larger one first. `V` is a rotation.
     """
-@overload
+@_overload
 def svd2(A: _Matrix, U: _Matrix, sigma: _Vector, V: _Matrix) -> None:
     """Stores the singular value decomposition of `A`: `A = U @ diag(sigma) @ transpose(V)`."""
 
-@overload
-def svd3(A: _Matrix) -> tuple[_Matrix, _Vector, _Matrix]:
+@_overload
+def svd3(A: _Matrix) -> _builtins.tuple[_Matrix, _Vector, _Matrix]:
     """Two orthogonal matrices `U` and `V` and a vector `sigma` with `A = U @ diag(sigma) @ transpose(V)`.
 
     `U` and `V` are rotations. `sigma` goes from large to small; its last component has the determinant's sign.
     """
-@overload
+@_overload
 def svd3(A: _Matrix, U: _Matrix, sigma: _Vector, V: _Matrix) -> None:
     """Stores the singular value decomposition of `A`: `A = U @ diag(sigma) @ transpose(V)`."""
 
@@ -1715,7 +1846,7 @@ def trace(a: _Matrix) -> _Number:
 def transform_compose(position: _Vector, rotation: _Quaternion, scale: _Vector) -> _Matrix:
     """The matrix that scales along the axes, then rotates, then moves."""
 
-def transform_decompose(m: _Matrix) -> tuple[_Vector, _Quaternion, _Vector]:
+def transform_decompose(m: _Matrix) -> _builtins.tuple[_Vector, _Quaternion, _Vector]:
     """The position, rotation and scale that `transform_compose` makes `m` of; the scale is not negative."""
 
 def transform_from_matrix(mat: _Matrix) -> _Transform:
@@ -1727,10 +1858,10 @@ def transform_get_rotation(xform: _Transform) -> _Quaternion:
 def transform_get_translation(xform: _Transform) -> _Vector:
     """The position."""
 
-@overload
+@_overload
 def transform_identity() -> _Transform:
     """The transform that moves nothing."""
-@overload
+@_overload
 def transform_identity(dtype: _Number) -> _Transform:
     """The transform that moves nothing."""
 
@@ -1740,10 +1871,10 @@ def transform_inverse(xform: _Transform) -> _Transform:
 def transform_multiply(a: _Transform, b: _Transform) -> _Transform:
     """The transform that does `b` first, then `a`."""
 
-@overload
+@_overload
 def transform_point(xform: _Transform, point: _Vector) -> _Vector:
     """A point rotated, then moved."""
-@overload
+@_overload
 def transform_point(mat: _Matrix, point: _Vector) -> _Vector:
     """The first three components of the product of `mat` with `point` and a fourth component 1."""
 
@@ -1765,20 +1896,20 @@ def transform_to_matrix(xform: _Transform) -> _Matrix:
 def transform_twist(t: _Transform, x: _Vector) -> _Vector:
     """A velocity given in the frame of `t`, in the frame that `t` leads to."""
 
-@overload
+@_overload
 def transform_vector(xform: _Transform, vec: _Vector) -> _Vector:
     """A direction rotated; the position has no effect on it."""
-@overload
+@_overload
 def transform_vector(mat: _Matrix, vec: _Vector) -> _Vector:
     """The first three components of the product of `mat` with `vec` and a fourth component 0."""
 
 def transform_wrench(t: _Transform, x: _Vector) -> _Vector:
     """A torque and force given in the frame of `t`, in the frame that `t` leads to."""
 
-@overload
+@_overload
 def transformation(p: _Vector) -> _Transform:
     """A rigid transform from a position and a rotation."""
-@overload
+@_overload
 def transformation(p: _Vector, q: _Quaternion) -> _Transform:
     """A rigid transform from a position and a rotation."""
 
