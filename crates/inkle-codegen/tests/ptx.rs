@@ -88,6 +88,21 @@ fn reciprocal_square_roots_are_one_instruction() {
 }
 
 #[test]
+fn the_block_size_is_the_launchs() {
+    let text = "kernel @k(%x: array<i32, 1>) {
+          %i = tid 0 : i32
+          %e = elem %x, %i : ref<i32>
+          %b = block_dim : i32
+          store %e, %b
+          return
+        }";
+    let code = ptx(text, &Options::default());
+    let stored = code.lines().find(|l| l.contains("st.global")).expect("a store");
+    let register = stored.rsplit(' ').next().expect("a register").trim_end_matches(';');
+    assert!(code.contains(&format!("{register}, %ntid.x;")), "{code}");
+}
+
+#[test]
 fn a_grid_loops_only_when_asked_to() {
     assert!(!ptx(kernel!("saxpy"), &Options::default()).contains("%nctaid"));
     let looping = ptx(kernel!("saxpy"), &Options { grid_stride: true, ..Options::default() });

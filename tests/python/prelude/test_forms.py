@@ -68,7 +68,7 @@ def test_questions_about_types_and_the_launch(device):
 @wp.kernel
 def made(out: wp.array2d(dtype=float)):
     q = wp.quaternion(wp.vec3(1.0, 2.0, 3.0), 4.0)
-    r = wp.quaternion(1.0, 2.0, 3.0, 4.0, dtype=wp.float64)
+    r = wp.quaternion(wp.float64(1.0), wp.float64(2.0), wp.float64(3.0), wp.float64(4.0))
     t = wp.transformation(wp.vec3(5.0, 6.0, 7.0), q)
     u = wp.transformation(wp.vec3(5.0, 6.0, 7.0))
     s = wp.spatial_vector(w=wp.vec3(1.0, 2.0, 3.0), v=wp.vec3(4.0, 5.0, 6.0))

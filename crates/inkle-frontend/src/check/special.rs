@@ -152,8 +152,13 @@ impl FunctionCx<'_, '_> {
             Special::Identity => self.identity(builtin, &args, span).map(Some),
             Special::Quaternion => {
                 let scalar = self.dtype(&args, span)?;
-                self.construct(Type::Quat(scalar.unwrap_or(Scalar::F32)), &without(&args, "dtype"), span)
-                    .map(Some)
+                let inferred = self.common_arg_scalar(&args).filter(|s| s.is_float());
+                self.construct(
+                    Type::Quat(scalar.or(inferred).unwrap_or(Scalar::F32)),
+                    &without(&args, "dtype"),
+                    span,
+                )
+                .map(Some)
             }
             Special::QuatIdentity => {
                 let scalar = self.dtype(&args, span)?.unwrap_or(Scalar::F32);
