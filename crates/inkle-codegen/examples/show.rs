@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         },
     };
     let lanes = arg(3).map(str::parse).transpose()?.map_or(Lanes::Auto, Lanes::Fixed);
-    let options = Options { lanes, contiguous: u64::MAX, ..Options::default() };
+    let options = Options { lanes, contiguous: u64::MAX, aligned: true, ..Options::default() };
     print!("{}", emit_text(&module, &target, &options, emit)?);
     Ok(())
 }

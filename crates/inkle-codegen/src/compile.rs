@@ -12,7 +12,7 @@ use crate::lower::entry::ENTRY;
 use crate::lower::{Lower, Machine, expanded_size, local_bytes};
 use crate::machine;
 use crate::options::{Options, ScalarReason};
-use crate::plan::{Plan, plan};
+use crate::plan::{Plan, gpu_lanes, plan};
 use crate::target::{CudaOutput, Target};
 use crate::value::part_count;
 
@@ -45,7 +45,7 @@ pub struct Artifact {
     pub kind: ArtifactKind,
     /// The entry point's symbol.
     pub entry: String,
-    /// Threads that one pass of the code handles; 1 on GPUs.
+    /// Threads of a launch that one pass of the code handles; on GPUs, that one hardware thread runs.
     pub lanes: u32,
     /// Why there is one lane although more were wanted.
     pub scalar_reason: Option<ScalarReason>,
@@ -136,17 +136,31 @@ fn generate(
     check_local(module)?;
     let size = expanded_size(module);
     let llvm_machine = machine::machine(target, options.optimization_level > 0)?;
-    let plan = match target {
+    let mut plan = match target {
         Target::Cpu(cpu) => plan(module, size, cpu, options),
-        Target::Cuda(_) => Plan { lanes: 1, tail: crate::lower::entry::Tail::Scalar, reason: None },
+        Target::Cuda(_) => {
+            let lanes = gpu_lanes(module, size, options);
+            Plan { lanes, tail: crate::lower::entry::Tail::Scalar, reason: None }
+        }
     };
     let context = Context::create();
-    let mut lower = Lower::new(&context, module, options, Machine::of(target, module));
-    lower.e.module.set_triple(&llvm_machine.get_triple());
-    lower.e.module.set_data_layout(&llvm_machine.get_target_data().get_data_layout());
+    let start = || {
+        let lower = Lower::new(&context, module, options, Machine::of(target, module));
+        lower.e.module.set_triple(&llvm_machine.get_triple());
+        lower.e.module.set_data_layout(&llvm_machine.get_target_data().get_data_layout());
+        lower
+    };
+    let mut lower = start();
     match target {
         Target::Cpu(_) => lower.cpu_entry(plan.lanes, plan.tail)?,
-        Target::Cuda(_) => lower.gpu_entry()?,
+        Target::Cuda(_) => {
+            lower.gpu_entry(plan.lanes)?;
+            if plan.lanes > 1 && !lower.accesses.pay() {
+                plan.lanes = 1;
+                lower = start();
+                lower.gpu_entry(1)?;
+            }
+        }
     }
     let llvm = lower.finish();
     if cfg!(debug_assertions)
@@ -166,7 +180,9 @@ fn generate(
     } else {
         llvm
     };
-    machine::optimize(&llvm, &llvm_machine, options.optimization_level, plan.lanes > 1)?;
+    // On GPUs the library's functions are still to be inlined and the rest of a vector is a loop.
+    let widened = plan.lanes > 1 && matches!(target, Target::Cpu(_));
+    machine::optimize(&llvm, &llvm_machine, options.optimization_level, widened)?;
     match want {
         Want::Llvm { .. } => Ok((llvm.print_to_string().to_bytes().to_vec(), plan)),
         Want::Code(kind) => Ok((machine::emit(&llvm, &llvm_machine, kind)?, plan)),

@@ -253,6 +253,28 @@ impl<'c> Emitter<'c> {
         elems.all(|e| e == Some(first)).then_some(first)
     }
 
+    /// The operation that makes a value; `None` for constants and parameters.
+    pub fn opcode(&self, v: V) -> Option<LLVMOpcode> {
+        let instruction = llvm!(c::LLVMIsAInstruction(v));
+        (!instruction.is_null()).then(|| llvm!(c::LLVMGetInstructionOpcode(instruction)))
+    }
+
+    /// An operand of an instruction.
+    pub fn operand(&self, instruction: V, index: u32) -> V {
+        llvm!(c::LLVMGetOperand(instruction, index))
+    }
+
+    /// The bytes that one step of the index of an address computation (see [`Self::gep`]) covers, when the unit
+    /// is a byte or an array of bytes.
+    pub fn gep_unit(&self, gep: V) -> Option<u64> {
+        let ty = llvm!(c::LLVMGetGEPSourceElementType(gep));
+        match llvm!(c::LLVMGetTypeKind(ty)) {
+            LLVMTypeKind::LLVMArrayTypeKind => Some(llvm!(c::LLVMGetArrayLength2(ty))),
+            LLVMTypeKind::LLVMIntegerTypeKind if llvm!(c::LLVMGetIntTypeWidth(ty)) == 8 => Some(1),
+            _ => None,
+        }
+    }
+
     // Functions, blocks.
 
     /// Declares or finds a function.
@@ -649,6 +671,15 @@ impl<'c> Emitter<'c> {
         let name = "invariant.load";
         let kind = llvm!(c::LLVMGetMDKindIDInContext(self.cx(), name.as_ptr().cast(), name.len() as u32));
         let node = llvm!(c::LLVMMDNodeInContext2(self.cx(), std::ptr::null_mut(), 0));
+        llvm!(c::LLVMSetMetadata(load, kind, c::LLVMMetadataAsValue(self.cx(), node)));
+    }
+
+    /// Says that the address a load gives is a multiple of `align` bytes.
+    pub fn set_loaded_align(&self, load: V, align: u64) {
+        let name = "align";
+        let kind = llvm!(c::LLVMGetMDKindIDInContext(self.cx(), name.as_ptr().cast(), name.len() as u32));
+        let mut bytes = llvm!(c::LLVMValueAsMetadata(self.i64(align as i64)));
+        let node = llvm!(c::LLVMMDNodeInContext2(self.cx(), &mut bytes, 1));
         llvm!(c::LLVMSetMetadata(load, kind, c::LLVMMetadataAsValue(self.cx(), node)));
     }
 

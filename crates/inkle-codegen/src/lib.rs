@@ -8,8 +8,8 @@
 //!
 //! CPU: `void inkle_kernel(const uint8_t* params, uint64_t begin, uint64_t end)` runs the threads with linear
 //! index `begin..end`. Any partition of `0..size` into ranges runs every thread once. GPU: the kernel
-//! `inkle_kernel` takes the parameter block by value; blocks and grid are one-dimensional, and the grid covers the
-//! launch unless [`Options::grid_stride`] is set. The block's layout is [`inkle_ir::ParamLayout`].
+//! `inkle_kernel` takes the parameter block by value; blocks and grid are one-dimensional, and the grid times
+//! [`Artifact::lanes`] covers the launch unless [`Options::grid_stride`] is set. The block's layout is [`inkle_ir::ParamLayout`].
 //!
 //! CPU objects leave only [`runtime_symbols`] undefined.
 

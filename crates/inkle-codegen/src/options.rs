@@ -2,10 +2,10 @@
 
 use inkle_diag::Span;
 
-/// How many threads of a launch one pass of CPU code handles.
+/// How many threads of a launch one pass of the code handles: on CPUs in one vector, on GPUs in one hardware thread.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Lanes {
-    /// As many as the CPU's vectors hold, or one where lanes do not pay or are not possible.
+    /// As many as the CPU's vectors or a GPU's 16-byte accesses hold, or one where lanes do not pay or are not possible.
     #[default]
     Auto,
     /// Exactly this many: 1, 2, 4, 8, 16 or 32. One when the kernel does not allow more.
@@ -25,10 +25,13 @@ pub struct Options {
     pub checks: bool,
     /// Source lines in the code, for profilers.
     pub lineinfo: bool,
-    /// Lane width on the CPU.
+    /// Lane width. On GPUs more than one needs [`Options::aligned`].
     pub lanes: Lanes,
     /// Bit i: parameter i is an array whose innermost stride is the element size.
     pub contiguous: u64,
+    /// GPU: the data and the gradients of every parameter that is an array start at a multiple of 16 bytes, or
+    /// are null. Of the first 64 parameters; others, and arrays inside structs, may start anywhere.
+    pub aligned: bool,
     /// GPU: each thread handles indices a whole grid apart, so that a grid smaller than the launch is enough.
     pub grid_stride: bool,
     /// GPU: threads per block that the launch will use; zero when not known.
@@ -49,6 +52,7 @@ impl Default for Options {
             lineinfo: false,
             lanes: Lanes::Auto,
             contiguous: 0,
+            aligned: false,
             grid_stride: false,
             block_dim: 256,
             max_registers: None,
@@ -69,13 +73,14 @@ impl Options {
             None => (0, 0),
         };
         format!(
-            "o{} fast{} fuse{} checks{} line{} lanes={lanes} contiguous={:x} stride{} block={} regs={} bounds={max_threads},{min_blocks}",
+            "o{} fast{} fuse{} checks{} line{} lanes={lanes} contiguous={:x} aligned{} stride{} block={} regs={} bounds={max_threads},{min_blocks}",
             self.optimization_level,
             u8::from(self.fast_math),
             u8::from(self.fuse_fp),
             u8::from(self.checks),
             u8::from(self.lineinfo),
             self.contiguous,
+            u8::from(self.aligned),
             u8::from(self.grid_stride),
             self.block_dim,
             self.max_registers.unwrap_or(0),
@@ -107,6 +112,7 @@ mod tests {
             Options { lineinfo: true, ..base.clone() },
             Options { lanes: Lanes::Fixed(1), ..base.clone() },
             Options { contiguous: 1, ..base.clone() },
+            Options { aligned: true, ..base.clone() },
             Options { grid_stride: true, ..base.clone() },
             Options { block_dim: 64, ..base.clone() },
             Options { max_registers: Some(32), ..base.clone() },

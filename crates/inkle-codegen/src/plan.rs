@@ -1,12 +1,14 @@
 //! How many lanes a kernel gets, and how the threads that do not fill a vector are run.
 
 use inkle_diag::Span;
-use inkle_ir::{AtomicOp, Block, Function, Module, OpKind, Scalar, Type};
+use inkle_ir::{AtomicOp, Block, Function, Module, OpKind, Scalar, Type, Value};
 
+use crate::lower::arith::is_library_call;
 use crate::lower::entry::Tail;
 use crate::lower::{for_each_op, lane_dim, local_bytes};
 use crate::options::{Lanes, Options, ScalarReason};
 use crate::target::CpuTarget;
+use crate::value::part_count;
 
 /// A kernel of more operations than this, after expansion of its calls, keeps one lane by default: its masks and
 /// vectors would take too long to compile.
@@ -16,6 +18,19 @@ const COPY_LIMIT: usize = 400;
 
 /// Lanes of more arrays of their own than this, bytes together, would not stay in the cache.
 const MAX_LOCAL_OF_LANES: u64 = 256 << 10;
+
+/// A GPU kernel of more operations, or components of their results, than this over its lanes keeps one lane: its
+/// values would fill the registers and leave too few threads to hide the memory's latency.
+const GPU_LIMIT: usize = 512;
+/// A GPU kernel that calls more functions of the math library than this over its lanes keeps one lane: each is
+/// expanded in each lane, and such a kernel waits for arithmetic more than for memory.
+const GPU_CALL_LIMIT: usize = 16;
+/// A GPU kernel that has a value of more components than this over its lanes keeps one lane.
+const GPU_PARTS_LIMIT: usize = 40;
+/// The most lanes of a GPU thread.
+const GPU_MAX_LANES: u32 = 8;
+/// Bytes of the widest access of a GPU thread.
+pub(crate) const GPU_ACCESS: u32 = 16;
 
 /// The choice for one kernel.
 #[derive(Clone, Debug)]
@@ -54,6 +69,95 @@ pub(crate) fn plan(module: &Module, size: usize, cpu: &CpuTarget, options: &Opti
         (false, _) => Tail::Scalar,
     };
     Plan { lanes: wanted, tail, reason: None }
+}
+
+/// How many consecutive threads of a launch one GPU thread may run, for a kernel of `size` operations after
+/// expansion: as few as make one of its accesses as wide as the hardware's. One when the kernel is not of the kind
+/// that gains: straight code that moves elements. Whether the accesses lie as they must, the lowering finds out.
+pub(crate) fn gpu_lanes(module: &Module, size: usize, options: &Options) -> u32 {
+    if !options.aligned || options.checks || options.optimization_level == 0 {
+        return 1;
+    }
+    let mut lanes = match options.lanes {
+        Lanes::Fixed(n) if matches!(n, 2 | 4 | 8) => n,
+        Lanes::Fixed(_) => return 1,
+        Lanes::Auto => GPU_MAX_LANES,
+    };
+    let (mut straight, mut uses_tid, mut calls, mut largest, mut parts) = (true, false, 0, 0, 0);
+    for function in &module.functions {
+        for block in 0..function.block_count() {
+            for &op in &function.block(Block::new(block)).ops {
+                let data = function.op(op);
+                uses_tid |= data.kind == OpKind::Tid(0);
+                straight &= is_straight(&data.kind);
+                for &r in data.results.iter().filter(|&&r| function.ty(r).as_array().is_none()) {
+                    let count = part_count(function.ty(r));
+                    largest = largest.max(count);
+                    parts += count;
+                }
+                calls += usize::from(is_library_call(&data.kind, || result_scalar(function, &data.results)));
+                let moved = match data.kind {
+                    OpKind::Load => data.results.first(),
+                    OpKind::Store => data.operands.get(1),
+                    _ => None,
+                };
+                if let (Some(&moved), Lanes::Auto) = (moved, options.lanes) {
+                    lanes = lanes.min(filling_lanes(function.ty(moved).size()));
+                }
+            }
+        }
+    }
+    let over_lanes = |n: usize| n.saturating_mul(lanes as usize);
+    let fits = over_lanes(size.max(parts)) <= GPU_LIMIT
+        && over_lanes(calls) <= GPU_CALL_LIMIT
+        && over_lanes(largest) <= GPU_PARTS_LIMIT;
+    if straight && uses_tid && fits { lanes } else { 1 }
+}
+
+fn result_scalar(function: &Function, results: &[Value]) -> Option<Scalar> {
+    results.first().and_then(|&r| function.ty(r).scalar())
+}
+
+/// The fewest lanes whose neighbouring elements of `size` bytes fill whole accesses.
+fn filling_lanes(size: u32) -> u32 {
+    let odd = size.trailing_zeros().min(GPU_ACCESS.trailing_zeros());
+    (GPU_ACCESS >> odd).min(GPU_MAX_LANES)
+}
+
+/// Whether an operation may be done for several threads of a GPU in turn by one: no loops, nothing that waits for
+/// or is ordered with other threads.
+fn is_straight(kind: &OpKind) -> bool {
+    matches!(
+        kind,
+        OpKind::Const(_)
+            | OpKind::Zero
+            | OpKind::Unary(_)
+            | OpKind::Binary(_)
+            | OpKind::Cmp(_)
+            | OpKind::Select
+            | OpKind::Cast
+            | OpKind::Bitcast
+            | OpKind::Construct
+            | OpKind::Extract(_)
+            | OpKind::Insert(_)
+            | OpKind::Elem
+            | OpKind::View(_)
+            | OpKind::Field(_)
+            | OpKind::Comp
+            | OpKind::GradArray
+            | OpKind::Shape(_)
+            | OpKind::Stride(_)
+            | OpKind::Address
+            | OpKind::Load
+            | OpKind::Store
+            | OpKind::Tid(0)
+            | OpKind::LaunchDim(_)
+            | OpKind::If
+            | OpKind::Call(_)
+            | OpKind::Assert(_)
+            | OpKind::Yield
+            | OpKind::Return
+    )
 }
 
 /// Lanes that fill the CPU's vectors with the scalars this kernel mostly computes in.
@@ -135,7 +239,7 @@ fn local_obstacle(module: &Module, lanes: u32) -> Option<ScalarReason> {
 }
 
 fn holds_too_much(ty: Type) -> bool {
-    crate::value::part_count(ty) > 256
+    part_count(ty) > 256
 }
 
 /// The operation in a loop by which one thread may wait for another.

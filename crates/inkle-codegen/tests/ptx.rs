@@ -65,6 +65,85 @@ fn one_entry_takes_one_block_by_value() {
     assert!(!text.contains("ld.b32"), "no generic loads: {text}");
 }
 
+/// How often a text has a part.
+fn count(text: &str, part: &str) -> usize {
+    text.matches(part).count()
+}
+
+#[test]
+fn elements_move_in_accesses_of_16_bytes() {
+    let aligned = Options { contiguous: 3, aligned: true, ..Options::default() };
+    let text = ptx(kernel!("saxpy"), &aligned);
+    assert_eq!((count(&text, "ld.global.v4.b32"), count(&text, "st.global.v4.b32")), (2, 1), "{text}");
+    assert_eq!((count(&text, "ld.global.b32"), count(&text, "st.global.b32")), (2, 1), "a rest: {text}");
+    assert_eq!(count(&text, "fma.rn.f32"), 5, "{text}");
+    for options in
+        [Options { aligned: false, ..aligned.clone() }, Options { contiguous: 0, ..aligned.clone() }]
+    {
+        let text = ptx(kernel!("saxpy"), &options);
+        assert!(!text.contains(".v4") && !text.contains(".v2"), "{text}");
+    }
+    let halves = ptx(&kernel!("saxpy").replace("f32", "f16"), &aligned);
+    assert!(halves.contains("ld.global.v4.b32") && halves.contains("fma.rn.f16x2"), "{halves}");
+    let doubles = ptx(&kernel!("saxpy").replace("f32", "f64"), &aligned);
+    assert!(doubles.contains("ld.global.v2.b64"), "{doubles}");
+    let bytes = ptx(&kernel!("saxpy").replace("f32", "i8"), &aligned);
+    assert!(bytes.contains("ld.global.v2.b32") && bytes.contains("st.global.v2.b32"), "{bytes}");
+}
+
+#[test]
+fn vectors_of_three_move_in_accesses_of_16_bytes() {
+    let text = ptx(
+        "kernel @k(%x: array<vec<3, f32>, 1>, %y: array<vec<3, f32>, 1>) {
+  %i = tid 0 : i32
+  %xe = elem %x, %i : ref<vec<3, f32>>
+  %xv = load %xe : vec<3, f32>
+  %ye = elem %y, %i : ref<vec<3, f32>>
+  %yv = load %ye : vec<3, f32>
+  %r = add %xv, %yv : vec<3, f32>
+  store %ye, %r
+  return
+}",
+        &Options { contiguous: 3, aligned: true, ..Options::default() },
+    );
+    assert_eq!((count(&text, "ld.global.v4.b32"), count(&text, "st.global.v4.b32")), (6, 3), "{text}");
+}
+
+#[test]
+fn whole_vectors_of_four_are_one_access_wherever_they_lie() {
+    let text = "kernel @k(%x: array<vec<4, f32>, 1>, %at: array<i32, 1>, %y: array<vec<4, f32>, 1>) {
+  %i = tid 0 : i32
+  %ae = elem %at, %i : ref<i32>
+  %j = load %ae : i32
+  %xe = elem %x, %j : ref<vec<4, f32>>
+  %xv = load %xe : vec<4, f32>
+  %ye = elem %y, %i : ref<vec<4, f32>>
+  store %ye, %xv
+  return
+}";
+    let aligned = ptx(text, &Options { contiguous: 7, aligned: true, ..Options::default() });
+    assert_eq!((count(&aligned, "ld.global.v4"), count(&aligned, "st.global.v4")), (1, 1), "{aligned}");
+    let plain = ptx(text, &Options { contiguous: 7, ..Options::default() });
+    assert!(!plain.contains(".v4"), "{plain}");
+}
+
+#[test]
+fn lanes_share_library_functions() {
+    with_packages();
+    let text = kernel!("saxpy").replace("%ax = mul %a, %xv", "%e = exp %xv : f32\n  %ax = mul %a, %e");
+    let options = Options { contiguous: 3, aligned: true, ..Options::default() };
+    match compile(&module(&text), &target(90, CudaOutput::Ptx), &options) {
+        Err(CodegenError::MissingLibrary { library, .. }) => println!("skipped: {library} is not installed"),
+        Err(e) => panic!("{e}"),
+        Ok(artifact) => {
+            let text = String::from_utf8(artifact.code).expect("PTX is text");
+            assert_eq!(artifact.lanes, 4);
+            assert_eq!((count(&text, "ld.global.v4.b32"), count(&text, "ex2.approx")), (2, 5), "{text}");
+            assert!(!text.contains("call"), "{text}");
+        }
+    }
+}
+
 #[test]
 fn contraction_follows_the_option() {
     assert!(ptx(kernel!("saxpy"), &Options::default()).contains("fma.rn.f32"));
@@ -203,9 +282,11 @@ fn the_assembler_accepts_every_kernel() {
     with_packages();
     for (name, text) in all_kernels() {
         for arch in [75, 80, 90, 120] {
-            for options in
-                [Options::default(), Options { checks: true, grid_stride: true, ..Options::default() }]
-            {
+            for options in [
+                Options::default(),
+                Options { checks: true, grid_stride: true, ..Options::default() },
+                Options { contiguous: u64::MAX, aligned: true, ..Options::default() },
+            ] {
                 match compile(&module(&text), &target(arch, CudaOutput::Cubin), &options) {
                     Err(CodegenError::MissingLibrary { library, .. }) => {
                         return println!("skipped: {library} is not installed");

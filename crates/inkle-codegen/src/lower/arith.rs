@@ -44,6 +44,16 @@ pub(crate) fn is_math(op: UnaryOp) -> bool {
     )
 }
 
+/// Whether an operation, whose result has the scalars that `scalar` gives, calls the math library.
+pub(crate) fn is_library_call(kind: &OpKind, scalar: impl FnOnce() -> Option<Scalar>) -> bool {
+    match kind {
+        OpKind::Unary(op) => is_math(*op),
+        OpKind::Binary(BinaryOp::Pow | BinaryOp::Atan2) => true,
+        OpKind::Binary(BinaryOp::Rem) => scalar().is_some_and(Scalar::is_float),
+        _ => false,
+    }
+}
+
 impl<'m> Lower<'_, 'm> {
     /// A constant in a register.
     pub fn constant(&self, constant: Constant, scalar: Scalar) -> V {
@@ -125,7 +135,7 @@ impl<'m> Lower<'_, 'm> {
                 } else {
                     "llvm.nvvm.rsqrt.approx.d"
                 };
-                e.intrinsic(name, &[], &[x])
+                self.each_lane(&[x], |l, x| l.e.intrinsic(name, &[], x))
             }
             UnaryOp::Rsqrt => {
                 let root = e.intrinsic("llvm.sqrt", &[ty], &[x]);

@@ -152,6 +152,9 @@ impl<'m> Lower<'_, 'm> {
         if self.can_speculate(frame, block) {
             return self.block(frame, block);
         }
+        if self.machine.gpu {
+            self.accesses.fails = true;
+        }
         let active = match self.mask {
             Some(mask) => self.e.and(mask, cond),
             None => cond,

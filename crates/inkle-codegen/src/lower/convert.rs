@@ -122,7 +122,7 @@ impl Lower<'_, '_> {
             return x;
         }
         if self.machine.gpu {
-            let ty = self.scalar_type(to);
+            let ty = self.e.type_like(self.scalar_type(to), x);
             return self.e.fp_trunc(x, ty);
         }
         self.strict(|l| {

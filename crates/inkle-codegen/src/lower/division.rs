@@ -73,7 +73,7 @@ impl Lower<'_, '_> {
     /// enough: the truncated float quotient is the integer quotient.
     fn divide_as_float(&mut self, scalar: Scalar, x: V, y: V) -> Option<V> {
         let lanes = self.e.lanes(x)?;
-        if scalar.size() > 4 || self.is_constant_divisor(y) {
+        if self.machine.gpu || scalar.size() > 4 || self.is_constant_divisor(y) {
             return None;
         }
         let double = self.e.vector(self.e.double(), lanes);

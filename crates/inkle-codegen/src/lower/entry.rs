@@ -5,11 +5,13 @@
 //! taken as the slowest, which gives every thread exactly once and keeps the usual case, where they are one, free.
 
 use inkle_ir::{LaunchBounds, MAX_DIMS, ParamLayout, Type};
+use inkwell::llvm_sys::LLVMOpcode;
 use smallvec::SmallVec;
 
 use super::{Lower, Result, Thread, lane_dim};
 use crate::emitter::{Int, V};
 use crate::error::CodegenError;
+use crate::plan::GPU_ACCESS;
 use crate::value::{ArrayParts, Parts, Val, parts};
 
 /// The symbol of every kernel's entry point.
@@ -55,6 +57,17 @@ impl<'m> Lower<'_, 'm> {
             for &(part, offset) in &parts(param.ty) {
                 let at = self.e.byte_offset(block, place.offset + offset);
                 values.push(Val::Uniform(self.load_param_part(part, at)));
+            }
+            if matches!(param.ty, Type::Array(_)) && i < 64 && self.options.aligned {
+                for address in [values[ArrayParts::DATA], values[ArrayParts::GRAD]] {
+                    let address = self.uniform(address)?;
+                    let load = match self.e.opcode(address) {
+                        Some(LLVMOpcode::LLVMAddrSpaceCast) => self.e.operand(address, 0),
+                        _ => address,
+                    };
+                    self.e.set_loaded_align(load, GPU_ACCESS.into());
+                    self.multiples.insert(address, GPU_ACCESS.into());
+                }
             }
             if let Type::Array(array) = param.ty
                 && i < 64
@@ -312,10 +325,11 @@ impl<'m> Lower<'_, 'm> {
         Ok(ParamLayout::new(kernel.params.iter().map(|p| p.ty)))
     }
 
-    /// The GPU entry point: the parameter block by value, one thread of the launch per hardware thread.
-    pub fn gpu_entry(&mut self) -> Result<()> {
+    /// The GPU entry point: the parameter block by value, `lanes` consecutive threads of the launch per hardware
+    /// thread.
+    pub fn gpu_entry(&mut self, lanes: u32) -> Result<()> {
         let layout = self.param_layout()?;
-        let (int64, int32) = (self.e.int(64), self.e.int(32));
+        let int64 = self.e.int(64);
         let ty = self.e.function_type(self.e.void(), &[self.e.ptr(0)]);
         let f = self.e.declare(ENTRY, ty);
         self.function_attributes(f);
@@ -352,7 +366,10 @@ impl<'m> Lower<'_, 'm> {
         let block_dim = special(self, "llvm.nvvm.read.ptx.sreg.ntid.x");
         let block_index = special(self, "llvm.nvvm.read.ptx.sreg.ctaid.x");
         let thread = special(self, "llvm.nvvm.read.ptx.sreg.tid.x");
-        let first = self.e.add(self.e.mul(block_index, block_dim), thread);
+        let mut first = self.e.add(self.e.mul(block_index, block_dim), thread);
+        if lanes > 1 {
+            first = self.e.mul(first, self.e.i64(lanes.into()));
+        }
         let run = self.e.append_block(f, "run");
         let done = self.e.append_block(f, "done");
         let inside = self.e.icmp(Int::LLVMIntULT, first, size);
@@ -365,11 +382,18 @@ impl<'m> Lower<'_, 'm> {
         } else {
             first
         };
-        let tid = self.gpu_coordinates(linear, size, &dims)?;
-        self.body(&params, tid.into_iter().map(Val::Uniform).collect(), &dims)?;
+        if lanes > 1 {
+            self.gpu_lanes(lanes, linear, size, &params, &dims)?;
+        } else {
+            let tid = self.gpu_coordinates(linear, size, &dims)?;
+            self.body(&params, tid.into_iter().map(Val::Uniform).collect(), &dims)?;
+        }
         if self.options.grid_stride {
             let grid = special(self, "llvm.nvvm.read.ptx.sreg.nctaid.x");
-            let step = self.e.mul(grid, block_dim);
+            let mut step = self.e.mul(grid, block_dim);
+            if lanes > 1 {
+                step = self.e.mul(step, self.e.i64(lanes.into()));
+            }
             let next = self.e.add(linear, step);
             let latch = self.e.current_block();
             self.e.add_incoming(linear, next, latch);
@@ -380,7 +404,57 @@ impl<'m> Lower<'_, 'm> {
         }
         self.e.at_end(done);
         self.e.ret_void();
-        let _ = int32;
+        Ok(())
+    }
+
+    /// Runs the threads `linear..linear + lanes`, as far as they exist: in lockstep when all do, else one by one.
+    fn gpu_lanes(
+        &mut self,
+        lanes: u32,
+        linear: V,
+        size: V,
+        params: &[Parts],
+        dims: &SmallVec<[V; 4]>,
+    ) -> Result<()> {
+        let (int64, int32) = (self.e.int(64), self.e.int(32));
+        let together = self.e.new_block("together");
+        let single = self.e.new_block("single");
+        let join = self.e.new_block("ran");
+        let end = self.e.add(linear, self.e.i64(lanes.into()));
+        let all_exist = self.e.icmp(Int::LLVMIntULE, end, size);
+        // Further dimensions repeat the first one's coordinates, which then start anew between any two lanes.
+        let extent = self.e.zext(dims[0], int64);
+        let counts_up = self.e.icmp(Int::LLVMIntEQ, extent, size);
+        let whole = self.e.and(all_exist, counts_up);
+        let branch = self.e.cond_br(whole, together, single);
+        self.e.set_branch_weights(branch, 1 << 20, 1);
+
+        self.e.at_end(together);
+        let base = self.e.trunc(linear, int32);
+        self.multiples.insert(base, lanes.into());
+        self.lanes = lanes;
+        self.body(params, [Val::Linear { base, stride: 1 }].into_iter().collect(), dims)?;
+        self.lanes = 1;
+        self.emitted = 0;
+        self.e.br(join);
+
+        self.e.at_end(single);
+        let last = self.e.intrinsic("llvm.umin", &[int64], &[end, size]);
+        let head = self.e.new_block("threads");
+        self.e.br(head);
+        self.e.at_end(head);
+        let at = self.e.phi(int64);
+        self.e.add_incoming(at, linear, single);
+        let tid = self.gpu_coordinates(at, size, dims)?;
+        self.body(params, tid.into_iter().map(Val::Uniform).collect(), dims)?;
+        let next = self.e.add(at, self.e.i64(1));
+        let latch = self.e.current_block();
+        self.e.add_incoming(at, next, latch);
+        let more = self.e.icmp(Int::LLVMIntULT, next, last);
+        let back = self.e.cond_br(more, head, join);
+        // Rare, and a handful of rounds: more copies of the body would only take time to compile.
+        self.e.set_unroll(back, 1);
+        self.e.at_end(join);
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! Loads and stores: scalar, contiguous, interleaved, or one address per lane.
 
+use std::ops::Range;
+
 use inkle_ir::{Scalar, Type};
 
 use super::Lower;
@@ -8,6 +10,8 @@ use crate::value::{Part, Parts, Val, parts};
 
 /// Elements of up to this many equal parts are moved as whole vectors and shuffled.
 const MAX_INTERLEAVE: usize = 4;
+/// The same on GPUs, where whole vectors are several accesses and shuffles are free: matrices of three by three.
+const GPU_MAX_INTERLEAVE: usize = 9;
 
 impl<'m> Lower<'_, 'm> {
     /// The LLVM type of a part in memory: bools take a byte.
@@ -59,8 +63,9 @@ impl<'m> Lower<'_, 'm> {
             }
             Val::Linear { base, stride } if stride == i64::from(size) => {
                 let wide = self.e.vector(ty, self.lanes);
+                let align = self.lanes_align(base, size);
                 let v = match self.mask {
-                    None => self.e.load(wide, base, size),
+                    None => self.e.load(wide, base, align),
                     Some(mask) => {
                         let passthru = self.e.null(wide);
                         let types = [wide, self.e.type_of(base)];
@@ -72,6 +77,7 @@ impl<'m> Lower<'_, 'm> {
                 Val::Varying(self.in_register(v, part))
             }
             at => {
+                self.note_narrow();
                 let wide = self.e.vector(ty, self.lanes);
                 let addresses = self.wide(at);
                 let types = [wide, self.e.type_of(addresses)];
@@ -99,6 +105,9 @@ impl<'m> Lower<'_, 'm> {
         let size = part.size();
         match (at, value) {
             (Val::Uniform(at), value) => {
+                if self.lanes > 1 {
+                    self.note_narrow();
+                }
                 let v = match value {
                     Val::Uniform(v) => v,
                     // Threads in order would leave the last one's value.
@@ -110,8 +119,9 @@ impl<'m> Lower<'_, 'm> {
             (Val::Linear { base, stride }, value) if stride == i64::from(size) => {
                 let v = self.wide(value);
                 let v = self.in_memory(v, part);
+                let align = self.lanes_align(base, size);
                 match self.mask {
-                    None => self.e.store(v, base, size),
+                    None => self.e.store(v, base, align),
                     Some(mask) => {
                         let types = [self.e.type_of(v), self.e.type_of(base)];
                         let call = self.e.intrinsic("llvm.masked.store", &types, &[v, base, mask]);
@@ -120,6 +130,7 @@ impl<'m> Lower<'_, 'm> {
                 }
             }
             (at, value) => {
+                self.note_narrow();
                 let v = self.wide(value);
                 let v = self.in_memory(v, part);
                 let addresses = self.wide(at);
@@ -129,6 +140,11 @@ impl<'m> Lower<'_, 'm> {
                 self.e.set_argument_align(call, 1, size);
             }
         }
+    }
+
+    /// The alignment of an access of all lanes to neighbouring elements of `size` bytes.
+    fn lanes_align(&mut self, base: V, size: u32) -> u32 {
+        if self.machine.gpu { self.note_wide(base, size * self.lanes).max(size) } else { size }
     }
 
     /// The value of the last active lane.
@@ -153,7 +169,8 @@ impl<'m> Lower<'_, 'm> {
     fn interleaved(&self, layout: &[(Part, u32)], ty: Type, at: Val) -> Option<(V, Part)> {
         let Val::Linear { base, stride } = at else { return None };
         let (first, n) = (layout.first()?.0, layout.len());
-        let whole = (2..=MAX_INTERLEAVE).contains(&n)
+        let most = if self.machine.gpu { GPU_MAX_INTERLEAVE } else { MAX_INTERLEAVE };
+        let whole = (2..=most).contains(&n)
             && self.mask.is_none()
             && stride == i64::from(ty.size())
             && ty.size() == first.size() * n as u32
@@ -162,6 +179,9 @@ impl<'m> Lower<'_, 'm> {
     }
 
     fn load_interleaved(&mut self, base: V, part: Part, n: usize) -> Parts {
+        if self.machine.gpu {
+            return self.load_pieces(base, part, n as u32);
+        }
         let lanes = self.lanes;
         let all = self.e.vector(self.memory_type(part), lanes * n as u32);
         let v = self.e.load(all, base, part.size());
@@ -184,6 +204,9 @@ impl<'m> Lower<'_, 'm> {
                 self.in_memory(v, part)
             })
             .collect();
+        if self.machine.gpu {
+            return self.store_pieces(base, part, &all);
+        }
         // Joined pairwise, since a shuffle takes two operands of one type.
         let mut width = lanes;
         while all.len() > 1 {
@@ -198,5 +221,47 @@ impl<'m> Lower<'_, 'm> {
         let poison = self.e.poison(self.e.type_of(all[0]));
         let v = self.e.shuffle(all[0], poison, &order);
         self.e.store(v, base, part.size());
+    }
+
+    /// The accesses of all lanes to elements of `n` parts: per access its address and the parts it moves, counted
+    /// over the lanes, and the alignment.
+    fn pieces(&mut self, base: V, part: Part, n: u32) -> (Vec<(V, Range<u32>)>, u32) {
+        let (size, bytes) = (part.size(), n * part.size() * self.lanes);
+        let align = self.note_wide(base, bytes).max(size);
+        let step = Self::access_bytes(bytes);
+        let pieces = (0..bytes).step_by(step as usize);
+        (pieces.map(|at| (self.e.byte_offset(base, at), at / size..(at + step) / size)).collect(), align)
+    }
+
+    /// [`Self::load_interleaved`] by accesses of the hardware's width.
+    fn load_pieces(&mut self, base: V, part: Part, n: u32) -> Parts {
+        let ty = self.memory_type(part);
+        let (pieces, align) = self.pieces(base, part, n);
+        let wide = self.e.vector(ty, self.lanes);
+        let mut all = vec![self.e.poison(wide); n as usize];
+        for (at, range) in pieces {
+            let v = self.e.load(self.e.vector(ty, range.len() as u32), at, align);
+            for (k, i) in range.enumerate() {
+                let one = self.e.extract_element(v, self.e.i32(k as i32));
+                let slot = &mut all[(i % n) as usize];
+                *slot = self.e.insert_element(*slot, one, self.e.i32((i / n) as i32));
+            }
+        }
+        all.into_iter().map(|v| Val::Varying(self.in_register(v, part))).collect()
+    }
+
+    /// [`Self::store_interleaved`] by accesses of the hardware's width; `value` has a vector per part.
+    fn store_pieces(&mut self, base: V, part: Part, value: &[V]) {
+        let ty = self.memory_type(part);
+        let n = value.len() as u32;
+        let (pieces, align) = self.pieces(base, part, n);
+        for (at, range) in pieces {
+            let mut v = self.e.poison(self.e.vector(ty, range.len() as u32));
+            for (k, i) in range.enumerate() {
+                let one = self.e.extract_element(value[(i % n) as usize], self.e.i32((i / n) as i32));
+                v = self.e.insert_element(v, one, self.e.i32(k as i32));
+            }
+            self.e.store(v, at, align);
+        }
     }
 }

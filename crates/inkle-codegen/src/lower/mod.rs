@@ -2,7 +2,8 @@
 //!
 //! One lowering serves every target and every lane width. A value is a list of parts ([`Val`]); a part that is
 //! the same in all lanes stays an LLVM scalar, any other becomes a vector over the lanes. With one lane all parts
-//! are uniform and the code is ordinary scalar code: that is what GPUs get, and the reference on the CPU.
+//! are uniform and the code is ordinary scalar code: that is what most kernels get on GPUs, and the reference on the
+//! CPU.
 //!
 //! # Lanes
 //!
@@ -22,7 +23,8 @@
 //! *Invariant:* inactive lanes hold ordinary values, never poison that was made up here, because a mask is the
 //! `and` of conditions and `false & poison` is poison.
 
-mod arith;
+mod alignment;
+pub(crate) mod arith;
 mod array;
 mod atomic;
 mod call;
@@ -152,6 +154,10 @@ pub(crate) struct Lower<'c, 'm> {
     returns_local: Vec<bool>,
     /// Operations emitted into the current LLVM function so far.
     emitted: usize,
+    /// What the lanes of a GPU thread access so far.
+    pub accesses: alignment::Accesses,
+    /// Addresses and integers that are multiples of more than their types say.
+    pub multiples: HashMap<V, u64>,
     /// Source lines, when they are wanted.
     pub lines: Option<Lines<'c>>,
     /// Emitting an outlined function, in which a failed check returns a flag.
@@ -229,6 +235,8 @@ impl<'c, 'm> Lower<'c, 'm> {
             sizes: call::expanded_sizes(ir),
             returns_local: local::returns_local(ir),
             emitted: 0,
+            accesses: alignment::Accesses::default(),
+            multiples: HashMap::new(),
             lines,
             in_outlined: None,
         }
@@ -344,6 +352,22 @@ impl<'c, 'm> Lower<'c, 'm> {
             Val::Uniform(v) => Ok(v),
             _ => Err(CodegenError::broken("a value that the analysis calls uniform varies between lanes")),
         }
+    }
+
+    /// Applies an operation on scalars to each lane of vectors.
+    pub fn each_lane(&mut self, args: &[V], mut f: impl FnMut(&mut Self, &[V]) -> V) -> V {
+        let Some(lanes) = self.e.lanes(args[0]) else { return f(self, args) };
+        let mut all: V = std::ptr::null_mut();
+        for lane in 0..lanes {
+            let lane = self.e.i32(lane as i32);
+            let scalars: SmallVec<[V; 2]> = args.iter().map(|&a| self.e.extract_element(a, lane)).collect();
+            let one = f(self, &scalars);
+            if all.is_null() {
+                all = self.e.poison(self.e.vector(self.e.type_of(one), lanes));
+            }
+            all = self.e.insert_element(all, one, lane);
+        }
+        all
     }
 
     /// A result of a vector operation as a part.

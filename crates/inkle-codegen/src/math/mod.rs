@@ -51,7 +51,7 @@ impl<'m> Lower<'_, 'm> {
                 && matches!(name, "sin" | "cos" | "tan" | "exp" | "log" | "log2" | "log10" | "pow");
             let suffix = if double { "" } else { "f" };
             let symbol = format!("__nv_{}{name}{suffix}", if fast { "fast_" } else { "" });
-            return self.scalar_call(&symbol, args);
+            return self.each_lane(args, |l, args| l.scalar_call(&symbol, args));
         }
         if !double && let Some(v) = self.f32_inline(name, args) {
             return v;

@@ -85,6 +85,11 @@ impl Code {
     pub fn new(module: &Module, target: &CpuTarget, options: &Options) -> Code {
         let artifact =
             compile(module, &Target::Cpu(target.clone()), options).unwrap_or_else(|e| panic!("{e}"));
+        Code::load(module, artifact)
+    }
+
+    /// Loads code whose entry takes what a CPU kernel's does.
+    pub fn load(module: &Module, artifact: Artifact) -> Code {
         let object = LoadedObject::load(&artifact.code).unwrap_or_else(|e| panic!("{e}"));
         let types: Vec<Type> = module.kernel().expect("a kernel").params.iter().map(|p| p.ty).collect();
         Code { artifact, object, layout: ParamLayout::new(types.iter().copied()), types }
