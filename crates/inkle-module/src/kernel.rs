@@ -95,7 +95,12 @@ pub enum Loaded {
     /// On the CPU.
     Cpu(CpuFunction),
     /// On a GPU.
-    Cuda(CudaFunction),
+    Cuda {
+        /// The kernel.
+        function: CudaFunction,
+        /// Threads of a launch that one hardware thread runs.
+        lanes: u32,
+    },
 }
 
 /// How often things were done in this process.
@@ -212,7 +217,8 @@ impl Kernel {
         }
         let entry = self.cubin(device, options)?;
         let module = CudaModule::load(device, &entry.code)?;
-        Ok(Loaded::Cuda(CudaFunction::new(module, &entry.symbol, params_bytes)?))
+        let function = CudaFunction::new(module, &entry.symbol, params_bytes)?;
+        Ok(Loaded::Cuda { function, lanes: entry.lanes })
     }
 
     /// Machine code for a GPU of this machine, from the cache or compiled: to PTX by us, to machine code by the driver's

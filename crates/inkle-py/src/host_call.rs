@@ -25,7 +25,7 @@ use crate::error::{IntoPyResult, argument_error, class_name};
 use crate::interface::write_desc;
 use crate::kernel::exception;
 use crate::number;
-use crate::pack::{Block, Packer};
+use crate::pack::{Block, Facts, Packer};
 
 /// The kernel that runs the call, and the function whose results tell what the call gives.
 const KERNEL: FunctionKey = FunctionKey(0);
@@ -347,8 +347,12 @@ fn run<'py>(
         place.copy_from_slice(&extent.to_ne_bytes());
     }
     bytes[16..24].copy_from_slice(&bounds.size.to_ne_bytes());
-    let mut block =
-        Block { bytes: &mut bytes, device: Device::cpu(), contiguous: 0, temporaries: SmallVec::new() };
+    let mut block = Block {
+        bytes: &mut bytes,
+        device: Device::cpu(),
+        facts: Facts::default(),
+        temporaries: SmallVec::new(),
+    };
     let given = values.iter().filter(|v| natural_type(v).is_some());
     for (packer, value) in ready.packers.iter().zip(given) {
         packer.pack(value, builtin, &mut block)?;

@@ -21,7 +21,7 @@ use crate::environment::PythonEnvironment;
 use crate::error::{argument_error, class_name, compile_error, runtime_error};
 use crate::function::{Definition, key_of};
 use crate::module::{Module, check_options, config};
-use crate::pack::Packer;
+use crate::pack::{Facts, Packer};
 
 /// A kernel: launched, never called.
 #[pyclass(frozen, dict, weakref, module = "inkle._native")]
@@ -60,7 +60,8 @@ pub struct Instance {
 
 struct Compiled {
     kernel: inkle_module::Kernel,
-    all_contiguous: u64,
+    /// The bits of parameters that are arrays.
+    arrays: u64,
     options: Options,
     default_block_dim: u32,
     /// Code in use, most of the time one entry.
@@ -72,6 +73,7 @@ struct Compiled {
 struct Variant {
     device: Device,
     contiguous: bool,
+    aligned: bool,
     block_dim: u32,
     grid_stride: bool,
 }
@@ -301,10 +303,10 @@ impl Kernel {
                     })
                     .collect();
                 let words = (ir.layout().size as usize).div_ceil(8);
-                let all_contiguous = ir.all_contiguous();
+                let arrays = ir.all_contiguous();
                 let compiled = Compiled {
                     kernel: inkle_module::Kernel::new(ir),
-                    all_contiguous,
+                    arrays,
                     options: settings.options,
                     default_block_dim: settings.block_dim,
                     ready: Mutex::new(Vec::new()),
@@ -330,8 +332,7 @@ impl Instance {
         }
     }
 
-    /// The code for a launch on `device`. `contiguous` as in [`crate::pack::Block`]; `block_dim` zero for the
-    /// module's.
+    /// The code for a launch on `device` with arrays of which `facts` hold; `block_dim` zero for the module's.
     ///
     /// # Errors
     /// Why code could not be made or loaded.
@@ -339,7 +340,7 @@ impl Instance {
         &self,
         py: Python<'_>,
         device: Device,
-        contiguous: u64,
+        facts: Facts,
         block_dim: u32,
         grid_stride: bool,
     ) -> PyResult<(Arc<Loaded>, u32)> {
@@ -348,7 +349,8 @@ impl Instance {
         let on_gpu = device.is_cuda();
         let variant = Variant {
             device,
-            contiguous: contiguous & compiled.all_contiguous == compiled.all_contiguous,
+            contiguous: facts.contiguous & compiled.arrays == compiled.arrays,
+            aligned: on_gpu && facts.aligned & compiled.arrays == compiled.arrays,
             block_dim: if on_gpu { block_dim } else { 0 },
             grid_stride: on_gpu && grid_stride,
         };
@@ -359,7 +361,8 @@ impl Instance {
             }
         }
         let mut options = compiled.options.clone();
-        options.contiguous = if variant.contiguous { compiled.all_contiguous } else { 0 };
+        options.contiguous = if variant.contiguous { compiled.arrays } else { 0 };
+        options.aligned = variant.aligned;
         options.grid_stride = variant.grid_stride;
         options.block_dim = if on_gpu { block_dim } else { Options::default().block_dim };
         apply_cache_settings(py)?;
@@ -369,9 +372,10 @@ impl Instance {
         Ok((code, block_dim))
     }
 
-    /// The bits of parameters that are arrays.
-    pub fn all_contiguous(&self) -> u64 {
-        self.outcome.as_ref().map_or(0, |c| c.all_contiguous)
+    /// What holds of arrays as they are allocated.
+    pub fn usual_facts(&self) -> Facts {
+        let arrays = self.outcome.as_ref().map_or(0, |c| c.arrays);
+        Facts { contiguous: arrays, aligned: arrays }
     }
 }
 

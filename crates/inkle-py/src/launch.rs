@@ -14,7 +14,7 @@ use crate::array::Array;
 use crate::device::{PyDevice, device_argument, device_object};
 use crate::error::{IntoPyResult, argument_error, class_name, range_error_class};
 use crate::kernel::{Arguments, Instance, Kernel, wrong_count};
-use crate::pack::Block;
+use crate::pack::{Block, Facts};
 use crate::stream::PyStream;
 
 /// Parameter blocks up to this many words live on the stack.
@@ -128,8 +128,9 @@ fn run(
                 py.detach(|| function.launch(params, size)).into_py(py)
             }
         }
-        Loaded::Cuda(function) => {
-            let config = LaunchConfig { block_dim, max_blocks, ..LaunchConfig::new(size) };
+        Loaded::Cuda { function, lanes } => {
+            let config =
+                LaunchConfig { block_dim, max_blocks, threads_per_lane: *lanes, ..LaunchConfig::new(size) };
             let current;
             let stream = match stream {
                 Some(stream) => stream,
@@ -254,8 +255,12 @@ pub fn launch<'py>(
     };
     let mut held = record_cmd.then(Vec::new);
     write_bounds(&bounds, words);
-    let mut block =
-        Block { bytes: as_bytes(words), device: place.device, contiguous: 0, temporaries: SmallVec::new() };
+    let mut block = Block {
+        bytes: as_bytes(words),
+        device: place.device,
+        facts: Facts::default(),
+        temporaries: SmallVec::new(),
+    };
     let mut next = 0;
     if let Some(inputs) = inputs {
         pack_all(inputs, &instance, &mut next, &mut block, held.as_mut())?;
@@ -266,11 +271,10 @@ pub fn launch<'py>(
     if next != instance.packers.len() {
         return Err(wrong_count(py, &instance.name, instance.packers.len(), next));
     }
-    let Block { contiguous, temporaries, .. } = block;
+    let Block { facts, temporaries, .. } = block;
     if let Some(held) = held {
         let words = words.to_vec();
-        let state =
-            Recorded { words, bounds, contiguous, code: None, held, temporaries: temporaries.into_vec() };
+        let state = Recorded { words, bounds, facts, code: None, held, temporaries: temporaries.into_vec() };
         let launch = Launch {
             kernel: object.clone().unbind(),
             instance,
@@ -285,7 +289,7 @@ pub fn launch<'py>(
     if bounds.size == 0 {
         return Ok(None);
     }
-    let (code, block_dim) = instance.load(py, place.device, contiguous, block_dim, max_blocks > 0)?;
+    let (code, block_dim) = instance.load(py, place.device, facts, block_dim, max_blocks > 0)?;
     if let Some(stream) = &place.stream {
         record_uses(py, &arguments, &temporaries, stream)?;
     }
@@ -337,8 +341,8 @@ pub struct Launch {
 struct Recorded {
     words: Vec<u64>,
     bounds: LaunchBounds,
-    contiguous: u64,
-    /// The code that fits `contiguous`, with the block size; `None` when it must be looked up.
+    facts: Facts,
+    /// The code that fits `facts`, with the block size; `None` when it must be looked up.
     code: Option<(Arc<Loaded>, u32)>,
     /// The arguments, so that their memory lives as long as the launch may run.
     held: Vec<Py<PyAny>>,
@@ -358,19 +362,15 @@ impl Launch {
         };
         // Packed aside first, so that a value that does not fit changes nothing.
         let mut words = self.state.lock().unwrap_or_else(|e| e.into_inner()).words.clone();
-        let contiguous = self.state.lock().unwrap_or_else(|e| e.into_inner()).contiguous;
-        let mut block = Block {
-            bytes: as_bytes(&mut words),
-            device: self.device,
-            contiguous,
-            temporaries: SmallVec::new(),
-        };
+        let facts = self.state.lock().unwrap_or_else(|e| e.into_inner()).facts;
+        let mut block =
+            Block { bytes: as_bytes(&mut words), device: self.device, facts, temporaries: SmallVec::new() };
         packer.pack(value, &self.instance.name, &mut block)?;
-        let (contiguous, temporaries) = (block.contiguous, block.temporaries);
+        let (facts, temporaries) = (block.facts, block.temporaries);
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         state.words = words;
-        if state.contiguous != contiguous {
-            state.contiguous = contiguous;
+        if state.facts != facts {
+            state.facts = facts;
             state.code = None;
         }
         state.temporaries.extend(temporaries);
@@ -399,11 +399,10 @@ impl Launch {
             return Ok(());
         }
         if state.code.is_none() {
-            let contiguous = state.contiguous;
+            let facts = state.facts;
             drop(state);
             // Without the lock: compiling lets other threads run.
-            let code =
-                self.instance.load(py, self.device, contiguous, self.block_dim, self.max_blocks > 0)?;
+            let code = self.instance.load(py, self.device, facts, self.block_dim, self.max_blocks > 0)?;
             state = self.state.lock().unwrap_or_else(|e| e.into_inner());
             state.code = Some(code);
         }

@@ -56,9 +56,7 @@ pub fn load<'py>(
                     scope.spawn(|| -> PyResult<()> {
                         while let Some((instance, device)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
                             Python::attach(|py| {
-                                instance
-                                    .load(py, *device, instance.all_contiguous(), block_dim, false)
-                                    .map(drop)
+                                instance.load(py, *device, instance.usual_facts(), block_dim, false).map(drop)
                             })?;
                         }
                         Ok(())

@@ -39,14 +39,26 @@ fn fits(argument: &Bound<'_, PyAny>, scalar: Scalar) -> bool {
     int.extract::<i64>().is_ok_and(|value| (-(1 << (bits - 1))..1 << bits).contains(&value))
 }
 
+/// What code may be told about the arrays of a launch; bit i is for argument i, of the first 64.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Facts {
+    /// The innermost stride is the size of an element, or no array was passed.
+    pub contiguous: u64,
+    /// Elements and gradients start at multiples of 16 bytes, or are not there.
+    pub aligned: u64,
+}
+
+/// The alignment that [`Facts::aligned`] is about, bytes; allocations have more.
+const ALIGNMENT: u64 = 16;
+
 /// The block under construction and what was learnt on the way.
 pub struct Block<'a> {
     /// The parameter block.
     pub bytes: &'a mut [u8],
     /// Where the kernel will run.
     pub device: Device,
-    /// Bit i: argument i is an array whose innermost stride is the size of an element, or none was passed.
-    pub contiguous: u64,
+    /// What was found out about the arrays.
+    pub facts: Facts,
     /// Arrays made for arguments of other libraries; they must outlive the launch.
     pub temporaries: SmallVec<[rt::Array; 2]>,
 }
@@ -172,8 +184,10 @@ impl Packer {
         // A dimension of one element has no neighbours whose distance could matter.
         let contiguous = innermost == i64::from(ty.elem.size()) || desc.shape[ty.ndim as usize - 1] <= 1;
         if self.index < 64 {
-            let bit = 1 << self.index;
-            block.contiguous = if contiguous { block.contiguous | bit } else { block.contiguous & !bit };
+            let aligned = (desc.data | desc.grad).is_multiple_of(ALIGNMENT);
+            let put = |bits: u64, bit: bool| (bits & !(1 << self.index)) | (u64::from(bit) << self.index);
+            block.facts.contiguous = put(block.facts.contiguous, contiguous);
+            block.facts.aligned = put(block.facts.aligned, aligned);
         }
     }
 
