@@ -213,3 +213,166 @@ def test_launch_order_on_one_device(device):
     for _ in range(10):
         wp.launch(saxpy, dim=1000, inputs=[1.0, x, x], device=device)
     np.testing.assert_array_equal(x.numpy(), np.full(1000, 1024.0, dtype=np.float32))
+
+
+# Where a GPU thread may run several consecutive threads of the launch: every number of threads left over, arrays that
+# start off the 16 bytes of an access, elements of all sizes.
+
+AROUND_MULTIPLES = [*range(1, 36), 63, 64, 65, 70, 255, 256, 257, 1023, 1025, 4099]
+
+
+@pytest.mark.parametrize("threads_over", [0, -1, 3], ids=["whole", "fewer", "more"])
+def test_elements_past_the_launch_are_left_alone(device, threads_over):
+    for n in AROUND_MULTIPLES:
+        size = max(n + threads_over, n)
+        x = wp.array(np.arange(size), dtype=float, device=device)
+        y = wp.full(size, 7.0, dtype=float, device=device)
+        dim = min(n, n + threads_over)
+        wp.launch(saxpy, dim=dim, inputs=[2.0, x, y], device=device)
+        want = np.full(size, 7.0)
+        want[:dim] += 2.0 * np.arange(dim)
+        np.testing.assert_array_equal(y.numpy(), want, err_msg=f"{dim} threads, {size} elements")
+
+
+@pytest.mark.parametrize("options", [{}, {"max_blocks": 1, "block_dim": 32}, {"max_blocks": 3, "block_dim": 64}])
+@pytest.mark.parametrize("x_start,y_start", [(0, 0), (1, 0), (0, 1), (1, 1), (2, 3), (4, 8)])
+def test_arrays_that_start_anywhere(device, options, x_start, y_start):
+    numbers = np.random.default_rng(0).integers(-50, 50, 2100).astype(np.float32)
+    for n in (1, 3, 4, 5, 17, 1000, 2048):
+        x = wp.array(numbers, dtype=float, device=device)
+        y = wp.array(numbers[::-1].copy(), dtype=float, device=device)
+        want = y.numpy()
+        want[y_start : y_start + n] += 3.0 * numbers[x_start : x_start + n]
+        wp.launch(saxpy, dim=n, inputs=[3.0, x[x_start:], y[y_start:]], device=device, **options)
+        np.testing.assert_array_equal(y.numpy(), want, err_msg=f"{n} threads")
+
+
+def test_an_array_as_both_arguments(device):
+    for n in AROUND_MULTIPLES:
+        x = wp.array(np.arange(n), dtype=float, device=device)
+        wp.launch(saxpy, dim=n, inputs=[2.0, x, x], device=device)
+        np.testing.assert_array_equal(x.numpy(), 3.0 * np.arange(n))
+
+
+def double_kernel(T):
+    @wp.kernel(module="unique")
+    def double(x: wp.array(dtype=T), y: wp.array(dtype=T)):
+        i = wp.tid()
+        y[i] = x[i] + x[i]
+
+    return double
+
+
+NARROW_TO_WIDE = [wp.int8, wp.uint16, wp.float16, wp.int32, wp.float32, wp.int64, wp.float64]
+NARROW_TO_WIDE += [wp.vec2, wp.vec3, wp.vec4, wp.mat33, wp.vec3d, wp.vec3h, wp.quat]
+
+
+@pytest.mark.parametrize("T", NARROW_TO_WIDE, ids=lambda t: t.__name__)
+def test_elements_of_all_sizes(device, T):
+    kernel = double_kernel(T)
+    for n in (1, 2, 5, 8, 31, 64, 70, 1001):
+        per_element = int(np.prod(wp.zeros(1, dtype=T, device="cpu").numpy().shape))
+        numbers = (np.arange(n * per_element) % 50).astype(np.float32)
+        x = wp.zeros(n + 3, dtype=T, device=device)
+        x.assign(np.resize(numbers, x.numpy().shape).astype(x.numpy().dtype))
+        for start in (0, 1, 3):
+            y = wp.zeros(n + 3, dtype=T, device=device)
+            wp.launch(kernel, dim=n, inputs=[x[start:], y[start:]], device=device)
+            want = np.zeros_like(x.numpy())
+            want[start : start + n] = x.numpy()[start : start + n] * 2
+            np.testing.assert_array_equal(y.numpy(), want, err_msg=f"{n} threads from {start}")
+
+
+@wp.kernel
+def mixed_sizes(
+    flag: wp.array(dtype=wp.bool),
+    small: wp.array(dtype=wp.int8),
+    half: wp.array(dtype=wp.float16),
+    single: wp.array(dtype=wp.float32),
+    double: wp.array(dtype=wp.float64),
+    out: wp.array(dtype=wp.float64),
+    positive: wp.array(dtype=wp.bool),
+):
+    i = wp.tid()
+    s = double[i] + wp.float64(single[i]) + wp.float64(half[i]) + wp.float64(small[i])
+    if flag[i]:
+        s = -s
+    out[i] = s + wp.float64(i)
+    positive[i] = s > wp.float64(0.0)
+
+
+def test_elements_of_several_sizes_in_one_kernel(device):
+    for n in (1, 2, 3, 16, 33, 70, 1000):
+        rng = np.random.default_rng(n)
+        flag = rng.integers(0, 2, n).astype(np.bool_)
+        small, half, single, double = (
+            rng.integers(-9, 9, n).astype(t) for t in (np.int8, np.float16, np.float32, np.float64)
+        )
+        types = (wp.bool, wp.int8, wp.float16, wp.float32, wp.float64)
+        values = (flag, small, half, single, double)
+        inputs = [wp.array(v, dtype=t, device=device) for v, t in zip(values, types, strict=True)]
+        out = wp.zeros(n, dtype=wp.float64, device=device)
+        positive = wp.zeros(n, dtype=wp.bool, device=device)
+        wp.launch(mixed_sizes, dim=n, inputs=[*inputs, out, positive], device=device)
+        want = np.where(flag, -1.0, 1.0) * (small + half.astype(np.float64) + single + double)
+        np.testing.assert_array_equal(out.numpy(), want + np.arange(n))
+        np.testing.assert_array_equal(positive.numpy(), want > 0)
+
+
+@wp.kernel
+def waves(x: wp.array(dtype=float), y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = wp.sin(x[i]) + wp.exp(x[i])
+
+
+def test_functions_of_the_math_library_at_every_place(device):
+    x = np.linspace(-3.0, 3.0, 1003, dtype=np.float32)
+    out = run(waves, float, 1003, wp.array(x, device=device), dim=1003, device=device)
+    np.testing.assert_allclose(out, np.sin(x) + np.exp(x), rtol=1e-5, atol=1e-6)
+
+
+@wp.kernel
+def first_index_only(out: wp.array(dtype=int)):
+    i = wp.tid()
+    out[i] = i + 1
+
+
+def test_further_dimensions_repeat_the_first_one(device):
+    for dim in [(5, 3), (4, 4), (9, 1), (1, 9), (16, 2, 3)]:
+        out = wp.zeros(16, dtype=int, device=device)
+        wp.launch(first_index_only, dim=dim, inputs=[out], device=device)
+        want = np.where(np.arange(16) < dim[0], np.arange(16) + 1, 0)
+        np.testing.assert_array_equal(out.numpy(), want, err_msg=str(dim))
+
+
+@wp.kernel
+def neighbours(x: wp.array(dtype=float), y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = x[i] + 2.0 * x[i + 1] + 4.0 * x[i + 4]
+
+
+def test_neighbours_of_an_element(device):
+    for n in (1, 4, 6, 70):
+        x = np.arange(n + 4, dtype=np.float32)
+        out = run(neighbours, float, n, wp.array(x, device=device), dim=n, device=device)
+        np.testing.assert_array_equal(out, x[:n] + 2 * x[1 : n + 1] + 4 * x[4:])
+
+
+def test_recorded_command_with_arrays_that_start_elsewhere(device):
+    x = wp.array(np.arange(70), dtype=float, device=device)
+    y, z = wp.zeros(70, dtype=float, device=device), wp.zeros(70, dtype=float, device=device)
+    command = wp.launch(saxpy, dim=66, inputs=[2.0, x, y], device=device, record_cmd=True)
+    command.launch()
+    command.set_param_by_name("x", x[1:])
+    command.launch()
+    command.set_param_by_name("y", z[3:])
+    command.launch()
+    command.set_params([2.0, x[4:], z])
+    command.launch()
+    i = np.arange(66)
+    want_y, want_z = np.zeros(70), np.zeros(70)
+    want_y[:66] = 2 * i + 2 * (i + 1)
+    want_z[3:69] += 2 * (i + 1)
+    want_z[:66] += 2 * (i + 4)
+    np.testing.assert_array_equal(y.numpy(), want_y)
+    np.testing.assert_array_equal(z.numpy(), want_z)
