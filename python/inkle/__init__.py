@@ -97,7 +97,15 @@ from inkle._native import (
     zeros,
     zeros_like,
 )
-from inkle._scopes import ScopedDevice, ScopedMempool, ScopedStream, ScopedTimer
+from inkle._scopes import (
+    ScopedDevice,
+    ScopedMempool,
+    ScopedStream,
+    ScopedTimer,
+    is_mempool_access_enabled,
+    is_mempool_access_supported,
+    is_peer_access_enabled,
+)
 
 __version__ = version
 
@@ -178,8 +186,8 @@ _PLANNED = frozenset(
     fabricarray fabricarrayarray fixedarray from_ipc_handle from_jax from_paddle
     get_cpu_kernel_cache_key get_cuda_kernel_properties get_cuda_max_cluster_dim get_cuda_supported_archs
     get_cuda_toolkit_version get_device_allocator get_suggested_block_size grad indexedfabricarray
-    indexedfabricarrayarray is_conditional_graph_supported is_cubql_available is_mempool_access_enabled
-    is_mempool_access_supported is_peer_access_enabled jax_callable jax_kernel launch_tiled load_aot_module map_cuda_device print_diagnostics print_memory_report set_cuda_allocator
+    indexedfabricarrayarray is_conditional_graph_supported is_cubql_available
+    jax_callable jax_kernel launch_tiled load_aot_module map_cuda_device print_diagnostics print_memory_report set_cuda_allocator
     set_device_allocator set_mempool_access_enabled set_peer_access_enabled stream_from_paddle tile
     tile_stack timing_begin timing_end timing_print to_jax to_paddle unmap_cuda_device
     """.split()

@@ -23,6 +23,9 @@ class Absent:
         return Absent(f"{self._name}[{key!r}]")
 
     def __call__(self, *args, **kwargs):
+        if not args and kwargs and set(kwargs) <= {"dtype", "ndim", "shape"}:
+            # An annotation, of something to be declared.
+            return Absent(f"{self._name}({', '.join(f'{k}={v!r}' for k, v in kwargs.items())})")
         raise AbsentError(f"{self._name} is not available in inkle yet")
 
     def __ror__(self, other):

@@ -146,3 +146,20 @@ class ScopedTimer:
             suffix = f" {self.extra_msg}" if self.extra_msg else ""
             print(f"{indent}{self.name} took {self.elapsed:.2f} ms{suffix}")
         ScopedTimer.indent -= 1
+
+
+def is_peer_access_enabled(target_device, peer_device):
+    """Whether ``peer_device`` can reach the memory of ``target_device``: inkle does not turn that on yet."""
+    _native.get_device(target_device)
+    _native.get_device(peer_device)
+    return False
+
+
+def is_mempool_access_enabled(target_device, peer_device):
+    """As ``is_peer_access_enabled``, for the memory pool of ``target_device``."""
+    return is_peer_access_enabled(target_device, peer_device)
+
+
+def is_mempool_access_supported(target_device, peer_device):
+    """Whether access to the memory pool of ``target_device`` can be turned on: not yet."""
+    return is_peer_access_enabled(target_device, peer_device)

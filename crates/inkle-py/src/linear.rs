@@ -149,13 +149,21 @@ fn quaternion_product(scalar: Scalar, a: &[Constant], b: &[Constant]) -> PyResul
 /// The transform that applies `b`, then `a`.
 fn compose(scalar: Scalar, a: &[Constant], b: &[Constant]) -> PyResult<Components> {
     let rotation = &a[3..];
-    let conjugate: Vec<_> = [0, 1, 2]
-        .iter()
-        .map(|i| Constant::Float(-number::to_float(rotation[*i])))
-        .chain([rotation[3]])
-        .collect();
-    let point = [b[0], b[1], b[2], number::round(scalar, Constant::Int(0))];
-    let rotated = quaternion_product(scalar, &quaternion_product(scalar, rotation, &point)?, &conjugate)?;
+    let mul = |x, y| Arithmetic::Mul.apply(scalar, x, y);
+    let add = |x, y| Arithmetic::Add.apply(scalar, x, y);
+    let number = |x| number::round(scalar, Constant::Float(x));
+    // As kernels rotate, so that rotations that are not of unit length give the same too.
+    let (u, w, v) = (&rotation[..3], rotation[3], &b[..3]);
+    let two_w = mul(number(2.0), w)?;
+    let along =
+        mul(dot(scalar, &[(false, u[0], v[0]), (false, u[1], v[1]), (false, u[2], v[2])])?, number(2.0))?;
+    let straight = Arithmetic::Sub.apply(scalar, mul(two_w, w)?, number(1.0))?;
+    let mut rotated = Components::new();
+    for i in 0..3 {
+        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+        let cross = dot(scalar, &[(false, u[j], v[k]), (true, u[k], v[j])])?;
+        rotated.push(add(add(mul(v[i], straight)?, mul(u[i], along)?)?, mul(cross, two_w)?)?);
+    }
     let mut out = Components::new();
     for (own, moved) in a[..3].iter().zip(rotated) {
         out.push(Arithmetic::Add.apply(scalar, *own, moved)?);

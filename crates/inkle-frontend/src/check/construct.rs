@@ -133,6 +133,10 @@ impl FunctionCx<'_, '_> {
             _ => &[],
         };
         for (name, val, at) in &args.keywords {
+            // What the type says already may be said again.
+            if self.says_shape(ty, name, val) {
+                continue;
+            }
             if names.get(positional.len()) == Some(&name.as_str()) {
                 positional.push((val.clone(), *at));
             } else {
@@ -231,6 +235,19 @@ impl FunctionCx<'_, '_> {
         Ok(Val::Ir(self.builder().value(OpKind::Construct, parts, ty)))
     }
 
+    /// Whether `shape=`, `length=` or `dtype=` names what `ty` has.
+    fn says_shape(&self, ty: Type, name: &str, val: &Val) -> bool {
+        let size = |val: &Val, n: u32| val.const_int() == Some(n.into());
+        match (name, ty, val) {
+            ("length", Type::Vec { len, .. }, val) => size(val, len),
+            ("shape", Type::Mat { rows, cols, .. }, Val::Tuple(items)) => {
+                matches!(items.as_slice(), [r, c] if size(r, rows) && size(c, cols))
+            }
+            ("dtype", _, Val::Type(given)) => given.as_scalar().is_some() && given.as_scalar() == ty.scalar(),
+            _ => false,
+        }
+    }
+
     /// One component: constants convert, values must have the scalar type.
     fn component_value(&mut self, val: &Val, scalar: Scalar, span: Span, whole: Type) -> R<Value> {
         // The components of a vector or matrix are converted; a rotation of whole numbers is more likely a mistake.
@@ -250,7 +267,7 @@ impl FunctionCx<'_, '_> {
                 codes::CONVERSION,
                 span,
                 format!(
-                    "the components of {} are {}, this is {what}",
+                    "the components of {} are expected to be of the type `{}`, this is {what}",
                     whole.python_name(),
                     scalar.python_name()
                 ),
