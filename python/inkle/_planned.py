@@ -5,6 +5,13 @@ class AbsentError(NotImplementedError, AttributeError):
     """Something is used that is not available yet."""
 
 
+class AbsentBase:
+    """The base of classes that are derived from something that is not available yet."""
+
+    def __init__(self, *args, **kwargs):
+        raise AbsentError(f"the base of {type(self).__name__} is not available in inkle yet")
+
+
 class Absent:
     """Stands for something that is not available yet, so that a program which only imports it can run.
 
@@ -18,6 +25,9 @@ class Absent:
         if attribute.startswith("__"):
             raise AttributeError(attribute)
         raise AbsentError(f"{self._name} is not available in inkle yet")
+
+    def __mro_entries__(self, bases):
+        return (AbsentBase,)
 
     def __getitem__(self, key):
         return Absent(f"{self._name}[{key!r}]")

@@ -307,6 +307,7 @@ fn make_class<'py>(py: Python<'py>, pattern: &Pattern, name: &str) -> PyResult<B
     let general = generalise(pattern);
     let base = match &general {
         Pattern::Scalar(ScalarPattern::Exact(scalar)) => {
+            attributes.set_item("_length_", 1)?;
             let attribute = |of| Py::new(py, ScalarAttribute { scalar: *scalar, of });
             attributes.set_item("_type_", attribute(Meta::Ctypes)?)?;
             if *scalar != Scalar::BF16 {

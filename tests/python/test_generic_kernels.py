@@ -1,0 +1,110 @@
+"""Generic kernels, wp.overload, kernels made at run time, and `python -m inkle.run`."""
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from _wp import ON_WARP, wp
+
+
+@wp.kernel
+def scale(a: wp.array(dtype=Any), factor: Any):
+    i = wp.tid()
+    a[i] = a[i] * factor
+
+
+def test_overload_for_definite_types(device):
+    scale_f64 = wp.overload(scale, [wp.array(dtype=wp.float64), wp.float64])
+    a = wp.array([0.1, 0.2], dtype=wp.float64, device=device)
+    wp.launch(scale_f64, dim=2, inputs=[a, 3.0], device=device)
+    np.testing.assert_allclose(a.numpy(), [0.1 * 3.0, 0.2 * 3.0], rtol=1e-15)
+
+
+def test_generic_kernel_goes_by_its_arguments(device):
+    a = wp.array([1, 2], dtype=int, device=device)
+    wp.launch(scale, dim=2, inputs=[a, 5], device=device)
+    np.testing.assert_array_equal(a.numpy(), [5, 10])
+
+
+@wp.kernel
+def chosen(a: Any, out: wp.array(dtype=int)):
+    out[0] = 1 + len(a)
+
+
+@wp.overload
+def chosen(a: wp.vec2, out: wp.array(dtype=int)):  # noqa: F811 - a decorated overload is declared so
+    ...
+
+
+@wp.overload
+def chosen(a: wp.vec3, out: wp.array(dtype=int)):  # noqa: F811
+    ...
+
+
+def test_decorated_overloads_leave_the_kernel_generic(device):
+    out = wp.zeros(1, dtype=int, device=device)
+    for value, expected in ((wp.vec3(), 4), (wp.vec2(), 3)):
+        wp.launch(chosen, dim=1, inputs=[value, out], device=device)
+        assert out.numpy()[0] == expected
+
+
+def test_kernel_made_at_run_time(device):
+    def triple(a: wp.array(dtype=float)):
+        a[wp.tid()] *= 3.0
+
+    a = wp.array([1.0, 2.0], dtype=float, device=device)
+    wp.launch(wp.Kernel(func=triple, key="triple_made"), dim=2, inputs=[a], device=device)
+    np.testing.assert_array_equal(a.numpy(), [3.0, 6.0])
+
+
+@wp.kernel
+def bare_names(out: wp.array(dtype=float)):
+    expect_eq(1, 1)  # noqa: F821 - kernels know built-ins and types without a prefix
+    v = vec3(1.0, 2.0, 2.0)  # noqa: F821
+    out[0] = length(v)  # noqa: F821
+    out[1] = float(wp.static(len(v) + 1))
+
+
+def test_names_without_prefix_and_static_lengths(device):
+    out = wp.zeros(2, dtype=float, device=device)
+    wp.launch(bare_names, dim=1, inputs=[out], device=device)
+    np.testing.assert_array_equal(out.numpy(), [3.0, 4.0])
+
+
+@wp.kernel
+def near(tolerance: float):
+    wp.expect_near(wp.vec2(1.0, 2.0), wp.vec2(1.0, 2.1), tolerance)
+
+
+def test_expect_near_says_what_differs(capfd):
+    wp.launch(near, dim=1, inputs=[0.5], device="cpu")
+    wp.synchronize()
+    assert "expect_near" not in capfd.readouterr().out
+    wp.launch(near, dim=1, inputs=[0.01], device="cpu")
+    wp.synchronize()
+    if not ON_WARP:
+        assert "expect_near" in capfd.readouterr().out
+
+
+@pytest.mark.skipif(ON_WARP, reason="inkle.run is inkle's")
+def test_program_that_imports_warp(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys\nimport warp as wp\nfrom warp.types import vector\n"
+        "@wp.kernel\ndef k(a: wp.array(dtype=float)):\n    a[wp.tid()] = 7.0\n"
+        "a = wp.zeros(2, dtype=float, device='cpu')\nwp.launch(k, dim=2, inputs=[a], device='cpu')\n"
+        "print(wp.__name__, a.numpy().tolist(), sys.argv[1:])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "inkle.run", str(program), "-x"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "inkle [7.0, 7.0] ['-x']\n"
+
+
+@pytest.mark.skipif(ON_WARP, reason="inkle.run is inkle's")
+def test_missing_module_says_what_stands_in():
+    code = "from inkle.run import install_alias; install_alias(); import warp.nothing_of_this_name"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "inkle stands in for warp" in done.stderr

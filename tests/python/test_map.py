@@ -1,0 +1,57 @@
+"""wp.map and arithmetic of arrays."""
+
+import numpy as np
+import pytest
+from _wp import wp
+
+
+@wp.func
+def halves(x: float):
+    return x * 0.5, wp.vec2(x, -x)
+
+
+def test_lambda_with_a_captured_value(device):
+    a = wp.array([1.0, 2.0, 3.0], dtype=float, device=device)
+    offset = 4.0
+    np.testing.assert_array_equal(wp.map(lambda x: 2.0 * x + offset, a).numpy(), [6.0, 8.0, 10.0])
+
+
+def test_each_captured_value_counts(device):
+    a = wp.array([1.0, 2.0], dtype=float, device=device)
+    for factor in (2.0, 3.0):
+        np.testing.assert_array_equal(wp.map(lambda x: factor * x, a).numpy(), [factor, 2.0 * factor])
+
+
+def test_builtin_with_a_value(device):
+    a = wp.array([-3.0, 0.25, 3.0], dtype=float, device=device)
+    np.testing.assert_array_equal(wp.map(wp.clamp, a, -1.0, 1.0).numpy(), [-1.0, 0.25, 1.0])
+
+
+def test_several_results(device):
+    half, pair = wp.map(halves, wp.array([2.0, 4.0], dtype=float, device=device))
+    np.testing.assert_array_equal(half.numpy(), [1.0, 2.0])
+    np.testing.assert_array_equal(pair.numpy(), [[2.0, -2.0], [4.0, -4.0]])
+
+
+def test_shapes_broadcast(device):
+    column = wp.array([[1.0], [2.0]], dtype=float, device=device)
+    row = wp.array([10.0, 20.0, 30.0], dtype=float, device=device)
+    np.testing.assert_array_equal(wp.map(wp.add, column, row).numpy(), [[11.0, 21.0, 31.0], [12.0, 22.0, 32.0]])
+    with pytest.raises(ValueError, match="not broadcastable"):
+        wp.map(wp.add, row, wp.zeros(2, dtype=float, device=device))
+
+
+def test_arithmetic(device):
+    a = wp.array([4, 9], dtype=int, device=device)
+    b = wp.array([3, -2], dtype=int, device=device)
+    np.testing.assert_array_equal((a + b).numpy(), [7, 7])
+    np.testing.assert_array_equal((10 - a).numpy(), [6, 1])
+    np.testing.assert_array_equal((-b).numpy(), [-3, 2])
+    a *= b
+    np.testing.assert_array_equal(a.numpy(), [12, -18])
+
+
+def test_wrong_output(device):
+    a = wp.zeros(3, dtype=float, device=device)
+    with pytest.raises(TypeError, match="does not match expected dtype"):
+        wp.map(wp.sin, a, out=wp.zeros(3, dtype=int, device=device))
