@@ -1,5 +1,7 @@
 """Names of the reference API that inkle does not have yet."""
 
+import inspect
+
 
 class AbsentError(NotImplementedError, AttributeError):
     """Something is used that is not available yet."""
@@ -33,6 +35,9 @@ class Absent:
         return Absent(f"{self._name}[{key!r}]")
 
     def __call__(self, *args, **kwargs):
+        if len(args) == 1 and not kwargs and inspect.isfunction(args[0]):
+            # A decorator; what it is for is not available either.
+            return Absent(f"{self._name}({args[0].__qualname__})")
         if not args and kwargs and set(kwargs) <= {"dtype", "ndim", "shape"}:
             # An annotation, of something to be declared.
             return Absent(f"{self._name}({', '.join(f'{k}={v!r}' for k, v in kwargs.items())})")

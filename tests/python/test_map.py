@@ -18,8 +18,12 @@ def test_lambda_with_a_captured_value(device):
 
 def test_each_captured_value_counts(device):
     a = wp.array([1.0, 2.0], dtype=float, device=device)
+
+    def scaled(factor):
+        return wp.map(lambda x: factor * x, a).numpy()
+
     for factor in (2.0, 3.0):
-        np.testing.assert_array_equal(wp.map(lambda x: factor * x, a).numpy(), [factor, 2.0 * factor])
+        np.testing.assert_array_equal(scaled(factor), [factor, 2.0 * factor])
 
 
 def test_builtin_with_a_value(device):

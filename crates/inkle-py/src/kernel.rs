@@ -498,7 +498,6 @@ impl Kernel {
     #[pyo3(signature = (
         func, key = None, module = None, options = None, code_transformers = None, source = None
     ))]
-    #[expect(clippy::too_many_arguments, reason = "the signature is the reference API's")]
     fn new<'py>(
         py: Python<'py>,
         func: &Bound<'py, PyAny>,

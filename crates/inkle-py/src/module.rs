@@ -256,7 +256,7 @@ impl Module {
         let devices = [crate::device::device_argument(py, device)?];
         crate::loading::load(
             py,
-            &[slf.clone()],
+            std::slice::from_ref(slf),
             &devices,
             block_dim.unwrap_or(0),
             crate::loading::Mistakes::Leave,

@@ -218,11 +218,12 @@ pub fn sort_pairs(
         let types = format!("{}, {}", keys.dtype().python_name(), values.dtype().python_name());
         bad(NAME, format!("Unsupported keys and values data types: {types}"))
     };
-    if values.elem_bytes() % 4 != 0 {
+    if !values.elem_bytes().is_multiple_of(4) {
         return Err(types());
     }
-    let whole = [0..count];
-    sort_ranges(keys, values, count, &whole, begin_bit as u32..end_bit as u32)?.ok_or_else(types)
+    let whole = 0..count;
+    sort_ranges(keys, values, count, std::slice::from_ref(&whole), begin_bit as u32..end_bit as u32)?
+        .ok_or_else(types)
 }
 
 /// Sorts each segment `starts[i]..ends[i]` of the first `count` pairs by the keys, stably. Without `ends` each
