@@ -31,7 +31,10 @@ GRADIENTS = re.compile(
 )
 TILES = re.compile(r"^(tile|tile_\w+|launch_tiled|tile2d)$")
 INTERNALS = re.compile(
-    r"^(ModuleBuilder|ModuleHasher|runtime|user_modules|builtin_functions|Adjoint|_build_module|init_kernel_cache)$"
+    r"^(ModuleBuilder|ModuleHasher|runtime|user_modules|builtin_functions|Adjoint|_build_module|init_kernel_cache"
+    r"|adj|hash_module|get_module_hash|add_builtin|launch_bounds_t|_canonicalize_dim|_build_launch_bounds_from_tuple"
+    r"|_is_tid_call|resolve_grid_stride|_SharedFunctionSource|_substitute_nodes|get_arg_type|codegen_func_forward"
+    r"|user_overloads|cptr|ctype_ret_str|_get_ml_dtypes_bfloat16|get_builtin_call_desc|code_transformers)$"
 )
 OUTSIDE = (("gradients", GRADIENTS), ("tiles", TILES), ("internals", INTERNALS))
 
