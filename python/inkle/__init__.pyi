@@ -759,11 +759,20 @@ def is_cuda_available() -> Any:
 def is_device_available(device: Any) -> Any:
     """Whether an identifier names a device of this machine."""
 
+def is_mempool_access_enabled(target_device: Any, peer_device: Any) -> Any:
+    """As ``is_peer_access_enabled``, for the memory pool of ``target_device``."""
+
+def is_mempool_access_supported(target_device: Any, peer_device: Any) -> Any:
+    """Whether access to the memory pool of ``target_device`` can be turned on: not yet."""
+
 def is_mempool_enabled(device: Any) -> Any:
     """Whether new allocations on the device come from its pool."""
 
 def is_mempool_supported(device: Any) -> Any:
     """Whether the device has stream-ordered memory pools."""
+
+def is_peer_access_enabled(target_device: Any, peer_device: Any) -> Any:
+    """Whether ``peer_device`` can reach the memory of ``target_device``: inkle does not turn that on yet."""
 
 def is_peer_access_supported(target_device: Any, peer_device: Any) -> Any:
     """Whether `peer_device` could use memory of `target_device` directly."""
