@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::error::{IntoPyResult, blocking, class_name};
-use crate::stream::PyStream;
+use crate::stream::{PyStream, current_stream, make_current};
 
 /// The CPU or a GPU. Equal to its alias, so `device == "cuda:0"` can be asked.
 #[pyclass(frozen, module = "inkle", name = "Device", weakref)]
@@ -170,8 +170,8 @@ impl PyDevice {
 
     /// The GPU's current stream.
     #[getter]
-    fn stream(&self, py: Python<'_>) -> PyResult<PyStream> {
-        self.device.stream().map(PyStream::new).into_py(py)
+    fn stream(&self, py: Python<'_>) -> PyResult<Py<PyStream>> {
+        current_stream(py, self.device)
     }
 
     /// Whether the device has streams.
@@ -182,13 +182,12 @@ impl PyDevice {
 
     /// Makes `stream` current; `sync` first makes it wait for the one before.
     #[pyo3(signature = (stream, sync = true))]
-    fn set_stream(&self, py: Python<'_>, stream: &PyStream, sync: bool) -> PyResult<()> {
+    fn set_stream(&self, py: Python<'_>, stream: &Bound<'_, PyStream>, sync: bool) -> PyResult<()> {
         let device = self.device;
-        let stream = stream.stream().clone();
         if sync {
-            stream.wait_stream(&device.stream().into_py(py)?).into_py(py)?;
+            stream.get().stream().wait_stream(&device.stream().into_py(py)?).into_py(py)?;
         }
-        device.set_stream(stream).map(drop).into_py(py)
+        make_current(stream, device)
     }
 
     /// Whether the device's current stream is recording a graph.

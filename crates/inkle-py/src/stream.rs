@@ -1,6 +1,8 @@
 //! Streams and events as Python objects, and the functions about them.
 
-use inkle_runtime::{Event, Stream};
+use std::sync::Mutex;
+
+use inkle_runtime::{Device, Event, Stream};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -194,11 +196,44 @@ impl PyEvent {
     }
 }
 
+/// The Python object of each GPU's current stream, so that asking twice gives one object.
+static CURRENT: Mutex<Vec<(Device, Py<PyStream>)>> = Mutex::new(Vec::new());
+
+/// The object of a GPU's current stream: the one that was made current, or one made at the first question.
+///
+/// # Errors
+/// The driver's; for the CPU, which has no streams.
+pub fn current_stream(py: Python<'_>, device: Device) -> PyResult<Py<PyStream>> {
+    let stream = device.stream().into_py(py)?;
+    let mut known = CURRENT.lock().unwrap_or_else(|e| e.into_inner());
+    let same = |entry: &&(Device, Py<PyStream>)| entry.0 == device && entry.1.get().stream == stream;
+    if let Some((_, object)) = known.iter().find(same) {
+        return Ok(object.clone_ref(py));
+    }
+    let object = Py::new(py, PyStream::new(stream))?;
+    known.retain(|(d, _)| *d != device);
+    known.push((device, object.clone_ref(py)));
+    Ok(object)
+}
+
+/// Makes a stream the current one of its GPU.
+///
+/// # Errors
+/// When the stream is another device's.
+pub fn make_current(stream: &Bound<'_, PyStream>, device: Device) -> PyResult<()> {
+    let py = stream.py();
+    device.set_stream(stream.get().stream.clone()).into_py(py)?;
+    let mut known = CURRENT.lock().unwrap_or_else(|e| e.into_inner());
+    known.retain(|(d, _)| *d != device);
+    known.push((device, stream.clone().unbind()));
+    Ok(())
+}
+
 /// The current stream of a GPU.
 #[pyfunction]
 #[pyo3(signature = (device = None))]
-pub fn get_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<PyStream> {
-    cuda_argument(py, device)?.stream().map(PyStream::new).into_py(py)
+pub fn get_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyStream>> {
+    current_stream(py, cuda_argument(py, device)?)
 }
 
 /// Makes a stream the current one of its GPU; `sync` first makes it wait for the one before.
@@ -206,18 +241,18 @@ pub fn get_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult
 #[pyo3(signature = (stream, device = None, sync = false))]
 pub fn set_stream(
     py: Python<'_>,
-    stream: &PyStream,
+    stream: &Bound<'_, PyStream>,
     device: Option<&Bound<'_, PyAny>>,
     sync: bool,
 ) -> PyResult<()> {
     let device = match device {
         Some(device) => device_argument(py, Some(device))?,
-        None => stream.stream.device(),
+        None => stream.get().stream.device(),
     };
     if sync {
-        stream.stream.wait_stream(&device.stream().into_py(py)?).into_py(py)?;
+        stream.get().stream.wait_stream(&device.stream().into_py(py)?).into_py(py)?;
     }
-    device.set_stream(stream.stream.clone()).map(drop).into_py(py)
+    make_current(stream, device)
 }
 
 /// Waits for all work on a stream; the default device's current one for `None`.
