@@ -1,5 +1,7 @@
 //! `@inkle.kernel`: kernels as Python objects, and their way to loaded code.
 
+mod code;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -21,7 +23,7 @@ use crate::environment::PythonEnvironment;
 use crate::error::{argument_error, class_name, compile_error, runtime_error};
 use crate::function::{Definition, key_of};
 use crate::module::{Module, check_options, config};
-use crate::pack::{Facts, Packer};
+use crate::pack::Packer;
 
 /// A kernel: launched, never called.
 #[pyclass(frozen, dict, weakref, module = "inkle._native")]
@@ -216,6 +218,11 @@ impl Kernel {
         self.instance_of_types(py, types)
     }
 
+    /// The module the kernel belongs to.
+    pub fn module_object<'py>(&self, py: Python<'py>) -> &Bound<'py, Module> {
+        self.module.bind(py)
+    }
+
     fn generation(&self) -> u64 {
         self.module.get().generation() + EPOCH.load(Ordering::Relaxed)
     }
@@ -330,52 +337,6 @@ impl Instance {
             Ok(_) => Ok(()),
             Err(error) => Err(exception(py, error)),
         }
-    }
-
-    /// The code for a launch on `device` with arrays of which `facts` hold; `block_dim` zero for the module's.
-    ///
-    /// # Errors
-    /// Why code could not be made or loaded.
-    pub fn load(
-        &self,
-        py: Python<'_>,
-        device: Device,
-        facts: Facts,
-        block_dim: u32,
-        grid_stride: bool,
-    ) -> PyResult<(Arc<Loaded>, u32)> {
-        let compiled = self.outcome.as_ref().map_err(|error| exception(py, error))?;
-        let block_dim = if block_dim == 0 { compiled.default_block_dim } else { block_dim };
-        let on_gpu = device.is_cuda();
-        let variant = Variant {
-            device,
-            contiguous: facts.contiguous & compiled.arrays == compiled.arrays,
-            aligned: on_gpu && facts.aligned & compiled.arrays == compiled.arrays,
-            block_dim: if on_gpu { block_dim } else { 0 },
-            grid_stride: on_gpu && grid_stride,
-        };
-        {
-            let ready = compiled.ready.lock().unwrap_or_else(|e| e.into_inner());
-            if let Some((_, code)) = ready.iter().find(|(v, _)| *v == variant) {
-                return Ok((code.clone(), block_dim));
-            }
-        }
-        let mut options = compiled.options.clone();
-        options.contiguous = if variant.contiguous { compiled.arrays } else { 0 };
-        options.aligned = variant.aligned;
-        options.grid_stride = variant.grid_stride;
-        options.block_dim = if on_gpu { block_dim } else { Options::default().block_dim };
-        apply_cache_settings(py)?;
-        let code =
-            py.detach(|| compiled.kernel.load(device, &options)).map_err(|error| exception(py, &error))?;
-        compiled.ready.lock().unwrap_or_else(|e| e.into_inner()).push((variant, code.clone()));
-        Ok((code, block_dim))
-    }
-
-    /// What holds of arrays as they are allocated.
-    pub fn usual_facts(&self) -> Facts {
-        let arrays = self.outcome.as_ref().map_or(0, |c| c.arrays);
-        Facts { contiguous: arrays, aligned: arrays }
     }
 }
 

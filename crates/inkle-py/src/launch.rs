@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 
+use crate::ahead::compile_module;
 use crate::array::Array;
 use crate::device::{PyDevice, device_argument, device_object};
 use crate::error::{IntoPyResult, argument_error, class_name, range_error_class};
@@ -288,6 +289,12 @@ pub fn launch<'py>(
     }
     if bounds.size == 0 {
         return Ok(None);
+    }
+    if place.device.is_cuda() {
+        let module = object.get().module_object(py);
+        if module.get().is_first_launch(place.device) {
+            compile_module(py, module, &instance, place.device)?;
+        }
     }
     let (code, block_dim) = instance.load(py, place.device, facts, block_dim, max_blocks > 0)?;
     if let Some(stream) = &place.stream {

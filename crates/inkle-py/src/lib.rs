@@ -3,6 +3,7 @@
 //! This crate converts between Python objects and the crates below; it has no type rules, compiler logic or caching
 //! of its own, so everything Python can do, Rust can do too.
 
+mod ahead;
 mod algorithms;
 mod arguments;
 mod array;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use inkle_runtime::Device;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyWeakrefReference};
@@ -58,6 +59,8 @@ pub struct Module {
     structs: Py<PyDict>,
     /// Goes up whenever options change or the module is unloaded; kernels loaded before are looked up again.
     generation: AtomicU64,
+    /// One bit per GPU that a kernel of the module was launched on.
+    launched_on: AtomicU64,
 }
 
 static MODULES: Mutex<Option<HashMap<String, Py<Module>>>> = Mutex::new(None);
@@ -117,6 +120,7 @@ impl Module {
                 functions: dict(),
                 structs: dict(),
                 generation: AtomicU64::new(0),
+                launched_on: AtomicU64::new(0),
             },
         )
     }
@@ -144,6 +148,14 @@ impl Module {
             }
         }
         Ok(alive)
+    }
+
+    /// Whether no kernel of the module was launched on the GPU before; it counts as launched from now on.
+    #[inline]
+    pub fn is_first_launch(&self, device: Device) -> bool {
+        let Some(bit) = device.ordinal().and_then(|n| 1u64.checked_shl(n)) else { return false };
+        self.launched_on.load(Ordering::Relaxed) & bit == 0
+            && self.launched_on.fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 
     /// Enters a kernel.
