@@ -17,7 +17,7 @@ use crate::target::{CudaOutput, Target};
 use crate::value::part_count;
 
 /// Raised whenever the same input gives other code, so that caches forget what an older inkle made.
-const REVISION: u32 = 2;
+const REVISION: u32 = 3;
 
 /// Values of more parts than this are refused: every part is a register.
 const MAX_PARTS: usize = 1 << 16;
@@ -173,7 +173,7 @@ fn generate(
         return Ok((llvm.print_to_string().to_bytes().to_vec(), plan));
     }
     if matches!(target, Target::Cuda(_)) {
-        crate::nvidia::libdevice::link(&context, &llvm, options)?;
+        crate::nvidia::libdevice::link(&context, &llvm, options, plan.lanes > 1)?;
     }
     let llvm = if options.lineinfo && matches!(target, Target::Cuda(_)) {
         line_directives_only(&context, llvm)?

@@ -309,7 +309,7 @@ fn streams_overlap_and_events_order_and_time_them() {
     assert!(b.priority().unwrap() <= a.priority().unwrap());
     let (start, end) = (Event::new(gpu, true).unwrap(), Event::new(gpu, true).unwrap());
     start.record(&a).unwrap();
-    spin(&a, 50_000_000);
+    spin(&a, 500_000_000);
     end.record(&a).unwrap();
     assert!(!a.is_complete().unwrap() && !end.is_complete().unwrap(), "the host did not wait");
     assert!(b.is_complete().unwrap(), "the other stream is free");
@@ -319,7 +319,7 @@ fn streams_overlap_and_events_order_and_time_them() {
     after.synchronize().unwrap();
     assert!(a.is_complete().unwrap());
     let elapsed = start.elapsed_ms(&end).unwrap();
-    assert!((49.0..1000.0).contains(&elapsed), "{elapsed} ms");
+    assert!((490.0..5000.0).contains(&elapsed), "{elapsed} ms");
     assert_eq!(start.elapsed_ms(&after), Err(RuntimeError::NoTiming));
 
     spin(&a, 20_000_000);

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use inkwell::context::{AsContextRef, Context};
-use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
 use inkwell::llvm_sys::core as c;
 use inkwell::llvm_sys::linker::LLVMLinkModules2;
 use inkwell::llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
+use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
 use inkwell::module::{FlagBehavior, Module};
 
 use super::{first_file, package_roots, toolkits};
@@ -20,11 +20,17 @@ use crate::options::Options;
 
 const NAME: &str = "libdevice";
 
-/// Links what `module` calls.
+/// A function of the library with more blocks than this has a slow path, such as the reduction of large angles. The count
+/// is that of unoptimised code, where every choice of rounding is still a branch.
+const SMALL_BLOCKS: u32 = 50;
+
+/// Links what `module` calls. `outline` keeps large functions as functions: code that calls them once per lane would
+/// hold, and the driver would compile, as many copies.
 pub(crate) fn link<'c>(
     context: &'c Context,
     module: &Module<'c>,
     options: &Options,
+    outline: bool,
 ) -> Result<(), CodegenError> {
     if !functions(module.as_mut_ptr()).any(|f| is_declaration(f) && is_library_name(f)) {
         return Ok(());
@@ -69,9 +75,26 @@ pub(crate) fn link<'c>(
             }
             // SAFETY: `f` is a definition in our module.
             unsafe { c::LLVMSetLinkage(f, LLVMLinkage::LLVMInternalLinkage) };
+            if outline && name_of(f).starts_with(b"__nv_") {
+                keep_out_of_line(context, f);
+            }
         }
     }
     Ok(())
+}
+
+/// Keeps a function from being inlined, unless it is small.
+fn keep_out_of_line(context: &Context, f: LLVMValueRef) {
+    // SAFETY: `f` is a definition of a live module of the context; the attribute kinds are looked up by name.
+    unsafe {
+        if c::LLVMCountBasicBlocks(f) <= SMALL_BLOCKS {
+            return;
+        }
+        let kind = |name: &str| c::LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+        c::LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex, kind("alwaysinline"));
+        let attribute = c::LLVMCreateEnumAttribute(context.as_ctx_ref(), kind("noinline"), 0);
+        c::LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, attribute);
+    }
 }
 
 fn functions(module: LLVMModuleRef) -> impl Iterator<Item = LLVMValueRef> {
