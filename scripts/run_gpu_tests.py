@@ -23,7 +23,10 @@ def rust_outcomes():
     for name, binary in binaries:
         # Tests may read files of their crate, whose folder cargo would run them in.
         folder = ROOT / "crates" / name.partition("--")[0]
-        code, printed = run_shown([str(binary), "--show-output", *cuda_tests.arguments(name)], folder)
+        # One at a time: a test that unloads code waits for the GPU inside the driver, and holds up one that
+        # looks at work in flight.
+        flags = ["--show-output", "--test-threads=1", *cuda_tests.arguments(name)]
+        code, printed = run_shown([str(binary), *flags], folder)
         yield read_libtest(printed, name, code == 0)
 
 
