@@ -37,7 +37,7 @@ ALLOWED = {
     "inkle-export": LIBRARY | {"inkle-replay"},
     "inkle": LIBRARY | {"inkle-export", "inkle-replay"},
     "inkle-cli": LIBRARY | {"inkle", "inkle-export", "inkle-replay"},
-    "inkle-py": LIBRARY | {"inkle", "inkle-export", "inkle-replay"},
+    "inkle-py": LIBRARY | {"inkle", "inkle-cli", "inkle-export", "inkle-replay"},
 }
 
 # The checker's file tests start from Python source and call the library, as its users do.

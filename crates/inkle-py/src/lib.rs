@@ -11,6 +11,7 @@ mod array_io;
 mod array_new;
 mod array_view;
 mod builtin;
+mod cli;
 mod components;
 mod composite;
 mod device;
@@ -60,6 +61,8 @@ mod _native {
     };
     #[pymodule_export]
     use crate::builtin::{Builtin, builtin, builtin_names};
+    #[pymodule_export]
+    use crate::cli::run_command;
     #[pymodule_export]
     use crate::composite::{Matrix, Quaternion, Transform, Value, Vector, rebuild_value};
     #[pymodule_export]

@@ -1,0 +1,74 @@
+//! The `inkle` command.
+//!
+//! A library, because LLVM is large: the Python package has it once, in its extension module, and its console script
+//! calls [`run`] there. The binary of this crate is the same command for people who have no Python.
+//!
+//! A subcommand is a module with a `clap` argument type and a function that makes a [`Report`]; [`Context::show`] prints the
+//! report as text, or as JSON with `--json`, so that each command has both and they say the same.
+//!
+//! Exit codes: 0 when all went well, 1 when the command failed or found something wrong, 2 for wrong arguments.
+#![forbid(unsafe_code)]
+
+mod cache;
+mod error;
+mod report;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+
+use clap::{Parser, Subcommand};
+
+pub use error::CliError;
+pub use report::{Context, Outcome, Report};
+
+/// What the command needs from the program it is part of.
+pub trait Host: Sync {
+    /// The Python interpreter that runs people's scripts.
+    fn python(&self) -> OsString;
+}
+
+/// Compiles kernels ahead of time, looks into the kernel cache, and measures cold starts.
+#[derive(Parser, Debug)]
+#[command(name = "inkle", version, arg_required_else_help = true, infer_subcommands = true)]
+struct Arguments {
+    /// Print JSON instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// The cache of compiled kernels.
+    #[command(subcommand)]
+    Cache(cache::Command),
+}
+
+/// Runs the command that `arguments` name, the program's own name first, and gives the exit code.
+///
+/// Everything is written to `out`; mistakes in the arguments and failures to standard error.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, host: &dyn Host, out: &mut dyn Write) -> u8 {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help that cannot be written, because its reader is gone, is no failure of ours.
+            let _ = error.print();
+            return if error.use_stderr() { 2 } else { 0 };
+        }
+    };
+    let mut context = Context::new(arguments.json, host, out);
+    let outcome = match &arguments.command {
+        Command::Cache(command) => cache::run(command, &mut context),
+    };
+    match outcome {
+        Ok(Outcome::Right) => 0,
+        Ok(Outcome::Wrong) => 1,
+        // Whoever read the output has enough: `inkle cache list | head`.
+        Err(CliError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => 0,
+        Err(error) => {
+            context.fail(&error);
+            1
+        }
+    }
+}
