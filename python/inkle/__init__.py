@@ -194,6 +194,11 @@ _PLANNED = frozenset(
 )
 
 
+def transform_expand(t):
+    """The transform whose position and quaternion are the seven numbers of the sequence `t`."""
+    return named_type("transform")(*t)
+
+
 def init():
     """Nothing to do: inkle starts when it is first used."""
 

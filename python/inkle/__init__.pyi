@@ -892,6 +892,9 @@ tau: _builtins.float
 def to_dlpack(wp_array: Any) -> Any:
     """A DLPack capsule of an array."""
 
+def transform_expand(t: Any) -> Any:
+    """The transform whose position and quaternion are the seven numbers of the sequence `t`."""
+
 version: _builtins.str
 
 def wait_event(event: Any, external: Any = ...) -> Any:
@@ -1594,6 +1597,13 @@ def qr3(A: _Matrix) -> _builtins.tuple[_Matrix, _Matrix]:
 @_overload
 def qr3(A: _Matrix, Q: _Matrix, R: _Matrix) -> None:
     """Stores a rotation `Q` and an upper triangular `R` whose product is `A`."""
+
+def quat_between_vectors(a: _Vector, b: _Vector) -> _Quaternion:
+    """The smallest rotation that turns the direction of `a` to the direction of `b`, of any lengths.
+
+    For opposite directions it turns by pi about some axis perpendicular to `a`; it is the identity when `a` or `b`
+    is zero.
+    """
 
 def quat_from_axis_angle(axis: _Vector, angle: _Number) -> _Quaternion:
     """The rotation by `angle`, in radians, about a unit vector `axis`, by the right-hand rule."""

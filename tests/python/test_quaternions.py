@@ -237,3 +237,28 @@ def test_quaternions_and_transforms_in_python():
     )
     assert list(t * t) == [2.0, 4.0, 6.0, 0.0, 0.0, 0.0, 1.0]
     assert list(wp.transform_identity()) == [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+
+
+@wp.kernel
+def shortest_arcs(a: wp.array(dtype=wp.vec3), b: wp.array(dtype=wp.vec3), out: wp.array(dtype=wp.quat)):
+    i = wp.tid()
+    out[i] = wp.quat_between_vectors(a[i], b[i])
+
+
+def test_the_shortest_arc_between_opposite_and_nearly_opposite_vectors(device):
+    starts = np.array([[1, 0, 0], [0, -2, 0], [0, 0, 3], [1, 2, -3], [1, 1e-3, 0], [1, 0, 0], [0, 0, 0]], np.float32)
+    ends = np.array([[-2, 0, 0], [0, 1, 0], [0, 0, -1], [-1, -2, 3], [-1, 1e-3, 0], [1, 0, 0], [1, 0, 0]], np.float32)
+    out = wp.zeros(len(starts), dtype=wp.quat, device=device)
+    points = (wp.array(p, dtype=wp.vec3, device=device) for p in (starts, ends))
+    wp.launch(shortest_arcs, dim=len(starts), inputs=[*points, out], device=device)
+    for q, a, b in zip(out.numpy()[:-1], starts, ends):
+        np.testing.assert_allclose(np.linalg.norm(q), 1, rtol=1e-6)
+        np.testing.assert_allclose(
+            matrix_of(q) @ a / np.linalg.norm(a), b / np.linalg.norm(b), atol=2e-6, err_msg=f"{a} to {b}"
+        )
+    assert out.numpy()[-1].tolist() == [0, 0, 0, 1]
+
+
+def test_a_transform_from_a_flat_sequence():
+    flat = [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]
+    assert list(wp.transform_expand(flat)) == flat and isinstance(wp.transform_expand(flat), wp.transform)

@@ -156,6 +156,12 @@ def conjugate(q):
     return q * [-1, -1, -1, 1]
 
 
+def shortest_arc(a, b):
+    a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
+    axis = np.cross(a, b)
+    return about(axis / np.linalg.norm(axis), np.arctan2(np.linalg.norm(axis), a @ b))
+
+
 def about(axis, angle):
     return np.append(np.asarray(axis) * np.sin(angle / 2), np.cos(angle / 2))
 
@@ -359,6 +365,7 @@ CASES = {
     "quat_twist": [([unit_vector, rotation], lambda n, q: about(n, 2 * np.arctan2(n @ q[:3], q[3])))],
     "quat_twist_angle": [([unit_vector, rotation], lambda n, q: abs(2 * np.arctan2(n @ q[:3], q[3])))],
     "quat_twist_angle_signed": [([unit_vector, rotation], lambda n, q: 2 * np.arctan2(n @ q[:3], q[3]))],
+    "quat_between_vectors": [([v3, v3], shortest_arc)],
     # Transforms
     "transform_get_translation": [([rigid], lambda t: t[:3])],
     "transform_get_rotation": [([rigid], lambda t: t[3:])],

@@ -251,3 +251,32 @@ def quat_twist_angle(axis: vec[3, F], q: quat[F]) -> F:
 def quat_twist_angle_signed(axis: vec[3, F], q: quat[F]) -> F:
     """The angle, in radians and signed by the right-hand rule, by which a rotation turns about `axis`."""
     return F(2.0) * atan2(dot(_imaginary(q), axis), q[3])
+
+
+@builtin("Quaternion Math")
+def quat_between_vectors(a: vec[3, F], b: vec[3, F]) -> quat[F]:
+    """The smallest rotation that turns the direction of `a` to the direction of `b`, of any lengths.
+
+    For opposite directions it turns by pi about some axis perpendicular to `a`; it is the identity when `a` or `b`
+    is zero.
+    """
+    from_direction = normalize(a)
+    to_direction = normalize(b)
+    # Half the way round: the cross product with it stays accurate when `a` and `b` are nearly opposite or parallel.
+    half = from_direction + to_direction
+    if length_sq(from_direction) * length_sq(to_direction) == F(0.0):
+        return quat[F](F(0.0), F(0.0), F(0.0), F(1.0))
+    if length_sq(half) < F(1.0e-10):
+        axis = _perpendicular(from_direction)
+        return quat[F](axis[0], axis[1], axis[2], F(0.0))
+    half = normalize(half)
+    axis = cross(from_direction, half)
+    return quat[F](axis[0], axis[1], axis[2], dot(from_direction, half))
+
+
+@internal
+def _perpendicular(unit: vec[3, F]) -> vec[3, F]:
+    """A unit vector perpendicular to `unit`."""
+    if abs(unit[0]) < abs(unit[2]):
+        return normalize(vec[3, F](F(0.0), -unit[2], unit[1]))
+    return normalize(vec[3, F](-unit[1], unit[0], F(0.0)))
