@@ -5,6 +5,9 @@ also has the record of what Warp itself passes. Wanted are the tests that Warp p
 gradients or tiles, or reach into Warp's internals, are counted apart.
 
     python scripts/conformance.py [--groups GROUPS] [--only MODULES] [--jobs N] [--timeout S] [--list]
+
+With `--device cuda:0` what counts are the variants of the same tests for that GPU. `--pack FOLDER` copies what a machine
+without a network needs, 8 MiB that must not be committed; there, `--kit FOLDER` runs from it.
 """
 
 import argparse
@@ -13,6 +16,7 @@ import collections
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import venv
@@ -20,6 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("INKLE_SHARED", ROOT.parent / "shared")) / "conformance"
+DRIVER, RECORD = "run_warp_tests.py", "warp_tests_cpu_pertest.json"
 BUILD = ROOT / "build" / "conformance"
 WHEEL = "warp-lang==1.19.0"
 DEFAULT_GROUPS = "language core,types,arrays,utilities"
@@ -39,9 +44,9 @@ INTERNALS = re.compile(
 OUTSIDE = (("gradients", GRADIENTS), ("tiles", TILES), ("internals", INTERNALS))
 
 
-def groups_of_modules():
+def groups_of_modules(shared):
     """The groups of test modules that the driver's README lists, as {group: [module name without `test_`]}."""
-    text = (SHARED / "README.md").read_text()
+    text = (shared / "README.md").read_text()
     found = {}
     for match in re.finditer(r"^- \*\*([^*]+)\*\*: ([a-z0-9_., ]+)\.$", text, re.MULTILINE):
         found[match[1]] = [name.strip() for name in match[2].split(",")]
@@ -142,6 +147,18 @@ def wheel_folder(python):
     return subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 
+def pack(folder, wheel):
+    """Copies the wheel's tests, the driver and its record into `folder`."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for source in (wheel / "tests").rglob("*.py"):
+        target = folder / "warp" / source.relative_to(wheel)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, target)
+    for name in (DRIVER, RECORD, "README.md"):
+        shutil.copy(SHARED / name, folder / name)
+    print(f"{folder}: what a run with --kit needs")
+
+
 def read_messages(work):
     """{test id: (state, message)} of every test that ran, and {module: why it did not load}."""
     messages, unloaded = {}, {}
@@ -191,11 +208,15 @@ def main():
     parser.add_argument("--timeout", type=float, default=240, help="seconds for one module")
     parser.add_argument("--python", default=str(ROOT / ".venv" / "bin" / "python"), help="runs inkle; needs numpy")
     parser.add_argument("--report", action="store_true", help="print the latest run again, run nothing")
+    parser.add_argument("--device", default="cpu", help="the device whose tests count, such as cuda:0")
+    parser.add_argument("--pack", type=Path, metavar="FOLDER", help="copy what --kit needs to FOLDER, run nothing")
+    parser.add_argument("--kit", type=Path, metavar="FOLDER", help="tests, driver and record that --pack copied")
     parser.add_argument("--list", action="store_true", help="print the groups and their modules")
     arguments = parser.parse_args()
-    if not (SHARED / "run_warp_tests.py").exists():
-        sys.exit(f"error: {SHARED} is absent: it has the driver and the record of what Warp passes")
-    groups = groups_of_modules()
+    shared = arguments.kit or SHARED
+    if not (shared / DRIVER).exists():
+        sys.exit(f"error: {shared / DRIVER} is absent: it runs the tests; beside it is the record of what Warp passes")
+    groups = groups_of_modules(shared)
     if arguments.list:
         for name, modules in groups.items():
             print(f"{name}: {', '.join(modules)}")
@@ -208,26 +229,35 @@ def main():
         only = {full_name(m.strip()) for m in arguments.only.split(",")}
         wanted_modules = {m: g for m, g in wanted_modules.items() if m in only}
     BUILD.mkdir(parents=True, exist_ok=True)
-    wheel = Path(wheel_folder(arguments.python))
+    wheel = (arguments.kit / "warp").resolve() if arguments.kit else Path(wheel_folder(arguments.python))
+    if arguments.pack:
+        return pack(arguments.pack, wheel)
     work, states = BUILD / "work", BUILD / "states.json"
     if not arguments.report:
-        run_driver(arguments, wheel, wanted_modules, work, states)
-    report(wanted_modules, chosen, wheel, work, json.loads(states.read_text()))
+        run_driver(arguments, shared, wheel, wanted_modules, work, states)
+    baseline = json.loads((shared / RECORD).read_text())
+    report(wanted_modules, chosen, wheel, work, baseline, json.loads(states.read_text()), arguments.device)
 
 
-def run_driver(arguments, wheel, modules, work, states):
-    """Runs the test modules on inkle."""
+def run_driver(arguments, shared, wheel, modules, work, states):
+    """Runs the test modules on inkle: this tree's where it is built, else the one that is installed."""
     environment = dict(os.environ, INKLE_CACHE_PATH=str(BUILD / "cache"))
-    command = [arguments.python, str(SHARED / "run_warp_tests.py"), "--alias", "inkle"]
-    command += ["--path", str(ROOT / "python"), "--python", arguments.python, "--wheel-dir", str(wheel)]
+    command = [arguments.python, str(shared / DRIVER), "--alias", "inkle"]
+    if any((ROOT / "python" / "inkle").glob("_native*.so")):
+        command += ["--path", str(ROOT / "python")]
+    command += ["--python", arguments.python, "--wheel-dir", str(wheel)]
     command += ["--only", ",".join(modules), "--workdir", str(work), "--out", str(BUILD / "modules.json")]
     command += ["--per-test", str(states), "--jobs", str(arguments.jobs), "--timeout", str(arguments.timeout)]
     subprocess.run(command, env=environment, check=True)
 
 
-def report(modules, groups, wheel, work, states):
+def variant(test, device):
+    """The test's name on `device`: that of the record ends in `_cpu` where there is one for each device."""
+    return re.sub(r"_cpu(#\d+)?$", rf"_{re.sub(r'[^A-Za-z0-9_]', '_', device)}\1", test)
+
+
+def report(modules, groups, wheel, work, baseline, states, device):
     """Prints matched and wanted tests per group and writes the list of failures."""
-    baseline = json.loads((SHARED / "warp_tests_cpu_pertest.json").read_text())
     messages, unloaded = read_messages(work)
     tally = {group: collections.Counter() for group in groups}
     failures, skipped, all_states = [], [], {}
@@ -237,8 +267,12 @@ def report(modules, groups, wheel, work, states):
         for test, state in baseline.get(module, {}).items():
             if state != "pass":
                 continue
-            got = states.get(module, {}).get(test, "unloaded" if module in unloaded else "absent")
             why = uses.outside(re.sub(r"#\d+$", "", test).rsplit(".", 1)[1])
+            recorded, test = test, variant(test, device)
+            ran = states.get(module, {})
+            if test != recorded and recorded in ran and test not in ran:
+                continue  # A test of the CPU alone.
+            got = ran.get(test, "unloaded" if module in unloaded else "absent")
             tally[group]["all"] += 1
             tally[group]["all matched"] += got == "pass"
             all_states[test] = [got, why]
