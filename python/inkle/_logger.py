@@ -45,9 +45,8 @@ class LoggerBasic:
 
 
 def _format_warning(message, category, filename, lineno, line=None):
-    name = "Warning" if category is UserWarning else category.__name__
     place = f" ({filename}:{lineno})" if config.verbose_warnings else ""
-    return f"Warp {name}: {message}{place}\n"
+    return f"Warp {category.__name__}: {message}{place}\n"
 
 
 _basic = LoggerBasic()

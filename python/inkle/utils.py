@@ -1,5 +1,11 @@
 """Helpers around kernels: algorithms over arrays, and context managers."""
 
+from inkle._coloring import (
+    GraphColoringAlgorithm,
+    graph_coloring_assign,
+    graph_coloring_balance,
+    graph_coloring_get_groups,
+)
 from inkle._native import (
     array_cast,
     array_inner,
@@ -12,6 +18,7 @@ from inkle._native import (
 from inkle._scopes import ScopedDevice, ScopedMempool, ScopedStream, ScopedTimer
 
 __all__ = [
+    "GraphColoringAlgorithm",
     "ScopedDevice",
     "ScopedMempool",
     "ScopedStream",
@@ -20,6 +27,9 @@ __all__ = [
     "array_inner",
     "array_scan",
     "array_sum",
+    "graph_coloring_assign",
+    "graph_coloring_balance",
+    "graph_coloring_get_groups",
     "radix_sort_pairs",
     "runlength_encode",
     "segmented_sort_pairs",

@@ -223,3 +223,43 @@ def test_overlapping_views_share_elements(device):
     left, right = a[0:6], a[4:10]
     left.zero_()
     assert right.numpy().tolist() == [0, 0, 6, 7, 8, 9]
+
+
+def test_copies_of_parts_of_strided_arrays(device):
+    source = wp.array(np.arange(12), dtype=int, device=device)[::2]
+    target = wp.zeros(8, dtype=int, device=device)[1::2]
+    wp.copy(target, source, dest_offset=1, src_offset=3, count=2)
+    assert list(target.numpy()) == [0, 6, 8, 0]
+    with pytest.raises(RuntimeError, match="exceeds the source size"):
+        wp.copy(target, source, src_offset=5, count=2)
+    grid = wp.zeros((4, 4), dtype=int, device=device)[::2, ::2]
+    with pytest.raises(RuntimeError, match="only supported for 1-D"):
+        wp.copy(grid, grid, count=2)
+    with pytest.raises(RuntimeError, match=r"destination shape=\(2, 2\), source shape=\(3, 2\)"):
+        wp.copy(grid, wp.zeros((6, 4), dtype=int, device=device)[::2, ::2])
+
+
+@pytest.mark.parametrize("option, value", [("count", -1), ("dest_offset", -1), ("src_offset", 1.5)])
+def test_copies_want_counts(option, value):
+    array = wp.zeros(4, dtype=int, device="cpu")
+    with pytest.raises(RuntimeError, match="non-negative|must be integers"):
+        wp.copy(array, array, **{option: value})
+
+
+def test_views_of_other_sizes_say_which():
+    array = wp.zeros((2, 4), dtype=float, device="cpu")
+    with pytest.raises(TypeError, match="source dtype has size 4 bytes, but target dtype has size 8 bytes"):
+        array.view(wp.float64)
+    with pytest.raises(TypeError, match="target scalar dtype float64 has size 8 bytes"):
+        array.view(wp.vec4d)
+    with pytest.raises(TypeError, match="source scalar dtype float32 has size 4 bytes"):
+        array.view(wp.vec4).view(wp.float64)
+
+
+def test_objects_with_both_interfaces_are_read_on_the_cpu():
+    class Both:
+        data = np.array([1.0, 2.0, 3.0], dtype=np.float32)
+        __array_interface__ = data.__array_interface__
+        __cuda_array_interface__ = None
+
+    assert list(wp.array(Both(), dtype=float, device="cpu").numpy()) == [1.0, 2.0, 3.0]

@@ -512,3 +512,16 @@ def test_atomic_add_hands_out_unique_slots(device):
     owner = wp.full(n, -1, dtype=int, device=device)
     wp.launch(tickets, dim=n, inputs=[counter, owner], device=device)
     np.testing.assert_array_equal(np.sort(owner.numpy()), np.arange(n))
+
+
+def test_variables_hold_arrays_of_several_dimensions(device):
+    @wp.kernel
+    def parts(grid: wp.array2d[int], out: wp.array[int]):
+        part = grid[1:]
+        out[0] = part[0, 1]
+        part = grid[0]
+        out[1] = part[2]
+
+    out = wp.zeros(2, dtype=int, device=device)
+    wp.launch(parts, 1, inputs=[wp.array(np.arange(6).reshape(2, 3), dtype=int, device=device), out], device=device)
+    assert list(out.numpy()) == [4, 2]

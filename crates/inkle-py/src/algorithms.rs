@@ -2,21 +2,28 @@
 
 use inkle_ir::Type;
 use inkle_runtime::algorithms::{self, Reduction};
-use inkle_runtime::{self as rt, RuntimeError};
+use inkle_runtime::{self as rt, Device, RuntimeError};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt};
 
 use crate::array::{Array, array_argument};
-use crate::composite::make_from_bytes;
 use crate::dtype::class_of;
 use crate::error::{IntoPyResult, argument_error, blocking, class_name};
 
-fn runtime<'a>(object: &'a Bound<'_, PyAny>, argument: &str) -> PyResult<&'a rt::Array> {
+/// The runtime's array of an argument.
+///
+/// # Errors
+/// When the object is no array with elements.
+pub fn runtime<'a>(object: &'a Bound<'_, PyAny>, argument: &str) -> PyResult<&'a rt::Array> {
     array_argument(object, argument)?.get().runtime(object.py())
 }
 
-fn count_argument(py: Python<'_>, name: &str, count: &Bound<'_, PyAny>) -> PyResult<usize> {
+/// A count: a number from zero to 2^31 - 1.
+///
+/// # Errors
+/// `TypeError` when it is no integer, `ValueError` when it is outside.
+pub fn count_argument(py: Python<'_>, name: &str, count: &Bound<'_, PyAny>) -> PyResult<usize> {
     if count.is_instance_of::<PyBool>() || !count.hasattr("__index__")? {
         return Err(PyTypeError::new_err(format!("{name} must be an integer, not {}", class_name(count))));
     }
@@ -125,7 +132,7 @@ pub fn runlength_encode<'py>(
     }
 }
 
-/// Where the result of a reduction goes: `out`, a new array, or a Python value.
+/// Where the result of a reduction goes: `out`, a new array, or a number or array of numpy.
 fn reduced<'py>(
     py: Python<'py>,
     name: &'static str,
@@ -156,21 +163,10 @@ fn reduced<'py>(
         return Ok(out.clone());
     }
     let bytes = blocking(py, compute)?;
-    if reduction.axis.is_none() {
-        return match dtype {
-            Type::Scalar(inkle_ir::Scalar::F32) => {
-                let number = bytes.first_chunk().map_or(0.0, |b| f32::from_le_bytes(*b));
-                Ok(f64::from(number).into_pyobject(py)?.into_any())
-            }
-            Type::Scalar(_) => {
-                let number = bytes.first_chunk().map_or(0.0, |b| f64::from_le_bytes(*b));
-                Ok(number.into_pyobject(py)?.into_any())
-            }
-            _ => make_from_bytes(py, dtype, &bytes),
-        };
-    }
-    let made = rt::Array::from_bytes(input.device(), dtype, &shape, &bytes).into_py(py)?;
-    Ok(Array::wrap(py, made, class_of(py, dtype)?.unbind())?.into_any())
+    let device = if reduction.axis.is_none() { Device::cpu() } else { input.device() };
+    let made = rt::Array::from_bytes(device, dtype, &shape, &bytes).into_py(py)?;
+    let made = Array::wrap(py, made, class_of(py, dtype)?.unbind())?;
+    if reduction.axis.is_none() { crate::array_io::numpy(&made)?.get_item(0) } else { Ok(made.into_any()) }
 }
 
 fn reduction_argument(

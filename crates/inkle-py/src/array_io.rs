@@ -47,7 +47,11 @@ pub fn from_data(
     if let Ok(array) = data.cast::<Array>() {
         return from_array(py, array, dtype, source);
     }
-    if data.hasattr(intern!(py, "__cuda_array_interface__"))? {
+    let is_host =
+        data.hasattr(intern!(py, "__array_interface__"))? || data.hasattr(intern!(py, "__array__"))?;
+    // Some objects have both; then the one of the wanted device is right.
+    let prefers_host = is_host && device_argument(py, source.device)?.is_cpu();
+    if !prefers_host && data.hasattr(intern!(py, "__cuda_array_interface__"))? {
         return from_cuda(py, data, dtype, source);
     }
     if let Some((ty @ Type::Struct(_), object)) = &dtype
@@ -65,8 +69,6 @@ pub fn from_data(
         let array = place(py, source, *ty, &shape, &bytes)?;
         return Ok((array, object.clone().unbind()));
     }
-    let is_host =
-        data.hasattr(intern!(py, "__array_interface__"))? || data.hasattr(intern!(py, "__array__"))?;
     if !is_host && data.hasattr(intern!(py, "__dlpack__"))? {
         let array = crate::dlpack::from_dlpack(data, None)?;
         let source = Source { data: None, ..*source };
@@ -310,9 +312,11 @@ fn from_cuda(
     source: &Source<'_, '_>,
 ) -> PyResult<(rt::Array, Py<PyAny>)> {
     let view = Interface::read(&data.getattr(intern!(py, "__cuda_array_interface__"))?)?;
-    let device = match source.device {
-        Some(device) => device_argument(py, Some(device))?,
-        None => inkle_runtime::device("cuda").into_py(py)?,
+    let wanted = source.device.map(|device| device_argument(py, Some(device))).transpose()?;
+    // The elements are on a GPU whatever device is asked for.
+    let device = match wanted {
+        Some(device) if device.is_cuda() => device,
+        _ => inkle_runtime::device("cuda").into_py(py)?,
     };
     let (ty, object) = match dtype {
         Some(dtype) => dtype,
@@ -327,6 +331,9 @@ fn from_cuda(
         Some(shape) => shared.reshape(&shape_argument(shape)?).into_py(py)?,
         None => shared,
     };
+    if let Some(wanted) = wanted.filter(|wanted| *wanted != device) {
+        return Ok((shared.to_device(wanted).into_py(py)?, object.unbind()));
+    }
     if source.copy {
         return Ok((shared.to_contiguous(None).into_py(py)?, object.unbind()));
     }
@@ -530,7 +537,12 @@ fn full_shape(array: &rt::Array) -> Vec<i64> {
 fn interface<'py>(py: Python<'py>, array: &rt::Array) -> PyResult<Bound<'py, PyDict>> {
     let ty = array.dtype();
     let dict = PyDict::new(py);
-    let address = if array.is_empty() { 0 } else { array.address() };
+    // Numpy takes a null address for memory that it is to allocate, GPU libraries want it for no elements.
+    let address = match (array.is_empty(), array.device().is_cpu()) {
+        (false, _) => array.address(),
+        (true, true) => rt::HOST_ALIGN as u64,
+        (true, false) => 0,
+    };
     dict.set_item("data", (address, false))?;
     dict.set_item("shape", PyTuple::new(py, full_shape(array))?)?;
     let strides = array.strides().iter().copied().chain(inner_strides(ty));

@@ -531,40 +531,84 @@ pub fn clone_array<'py>(
     clone(src, device, requires_grad, pinned)
 }
 
+/// An offset or count of a copy; zero when left out.
+fn copy_argument(name: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
+    let Some(value) = value else { return Ok(0) };
+    let py = value.py();
+    let Ok(number) = value.extract::<i64>() else {
+        let message = format!("Copy offsets and count must be integers, not {}", class_name(value));
+        return Err(argument_error(py, message));
+    };
+    usize::try_from(number)
+        .map_err(|_| argument_error(py, format!("{name} must be non-negative, got {number}")))
+}
+
+/// `count` elements of an array of one dimension.
+fn part(
+    py: Python<'_>,
+    array: &rt::Array,
+    side: &'static str,
+    offset: usize,
+    count: usize,
+) -> PyResult<rt::Array> {
+    let len = array.len();
+    if offset.checked_add(count).is_none_or(|end| end > len) {
+        let error = rt::RuntimeError::RangeOutOfBounds { array: side, offset, count, len };
+        return Err(crate::error::runtime_error(py, &error));
+    }
+    let (start, stop) = (Some(offset as i64), Some((offset + count) as i64));
+    array.slice(0, rt::Slice { start, stop, ..rt::Slice::ALL }).into_py(py)
+}
+
 /// Copies elements from `src` to `dest`.
 ///
 /// Without offsets and count all elements are copied. `count` elements, or as many as `src` has after its offset,
-/// are copied from place `src_offset` to place `dest_offset` of arrays that are contiguous.
+/// are copied from place `src_offset` to place `dest_offset` of arrays that are contiguous or have one dimension.
 #[pyfunction]
-#[pyo3(name = "copy", signature = (dest, src, dest_offset = 0, src_offset = 0, count = 0, stream = None))]
+#[pyo3(
+    name = "copy",
+    signature = (dest, src, dest_offset = None, src_offset = None, count = None, stream = None),
+    text_signature = "(dest, src, dest_offset=0, src_offset=0, count=0, stream=None)"
+)]
 pub fn copy_array(
     dest: &Bound<'_, PyAny>,
     src: &Bound<'_, PyAny>,
-    dest_offset: usize,
-    src_offset: usize,
-    count: usize,
+    dest_offset: Option<&Bound<'_, PyAny>>,
+    src_offset: Option<&Bound<'_, PyAny>>,
+    count: Option<&Bound<'_, PyAny>>,
     stream: Option<&PyStream>,
 ) -> PyResult<()> {
     let py = dest.py();
+    let dest_offset = copy_argument("Destination offset", dest_offset)?;
+    let src_offset = copy_argument("Source offset", src_offset)?;
+    let count = copy_argument("Copy count", count)?;
     let whole = dest_offset == 0 && src_offset == 0 && count == 0;
     if dest.is_instance_of::<IndexedArray>() && whole {
         return dest.call_method1("assign", (src,)).map(drop);
+    }
+    if !whole && [dest, src].iter().any(|array| array.is_instance_of::<IndexedArray>()) {
+        let message = "offsets and a count are not for indexed or Fabric arrays: copy `contiguous()` ones";
+        return Err(argument_error(py, message));
     }
     let src = gathered(src, "src")?;
     let (dest, src) = (array_argument(dest, "dest")?.get(), src.get());
     let stream = stream.map(PyStream::stream);
     let (to, from) = (dest.runtime(py)?, src.runtime(py)?);
-    if whole && to.shape() == from.shape() {
+    let are_runs = to.is_contiguous() && from.is_contiguous();
+    let are_lists = to.ndim() == 1 && from.ndim() == 1;
+    if whole && (to.shape() == from.shape() || !(are_runs || are_lists)) {
         return to.copy_from(from, stream).into_py(py);
     }
     let count = if count == 0 { from.len().saturating_sub(src_offset) } else { count };
-    if to.is_contiguous() && from.is_contiguous() {
+    if are_runs {
         return to.copy_range_from(dest_offset, from, src_offset, count, stream).into_py(py);
     }
-    let from = from.to_contiguous(stream).into_py(py)?;
-    let whole = to.to_contiguous(stream).into_py(py)?;
-    whole.copy_range_from(dest_offset, &from, src_offset, count, stream).into_py(py)?;
-    to.copy_from(&whole, stream).into_py(py)
+    if to.ndim() != 1 || from.ndim() != 1 {
+        let message = "offsets and a count are only supported for 1-D arrays and contiguous ones";
+        return Err(argument_error(py, message));
+    }
+    let to = part(py, to, "destination", dest_offset, count)?;
+    to.copy_from(&part(py, from, "source", src_offset, count)?, stream).into_py(py)
 }
 
 /// An array over memory that someone else owns and keeps alive.

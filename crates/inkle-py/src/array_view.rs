@@ -36,6 +36,9 @@ fn index(key: &Bound<'_, PyAny>) -> PyResult<Index> {
     if let Ok(slice) = key.cast::<PySlice>() {
         let (start, stop) = (bound_of(slice, "start")?, bound_of(slice, "stop")?);
         let step = bound_of(slice, "step")?.unwrap_or(1);
+        if step == 0 {
+            return Err(argument_error(key.py(), "slice step cannot be zero"));
+        }
         if step < 1 {
             return Err(argument_error(key.py(), format!("the step of a slice is at least 1, not {step}")));
         }
@@ -154,8 +157,32 @@ pub fn view_as<'py>(array: &Bound<'py, Array>, dtype: &Bound<'py, PyAny>) -> PyR
     Array::wrap(py, made, dtype.unbind())
 }
 
+/// Why elements of `from` cannot be seen as `to`: their sizes differ or, when values are taken apart or put together,
+/// those of their scalars.
+fn size_problem(from: Type, to: Type) -> Option<String> {
+    let is_scalar = |ty: Type| ty.as_scalar().is_some();
+    let part = |ty: Type, by_scalar: bool| match ty.scalar().filter(|_| by_scalar && !is_scalar(ty)) {
+        Some(scalar) => (format!("scalar dtype {}", scalar.python_name()), scalar.size()),
+        None => ("dtype".to_owned(), ty.size()),
+    };
+    let by_scalar = from.component_count() != to.component_count()
+        && (is_scalar(from) != is_scalar(to) || from.scalar().is_some_and(|s| Some(s) == to.scalar()));
+    let ((from_name, from_size), (to_name, to_size)) = (part(from, by_scalar), part(to, by_scalar));
+    (from_size != to_size).then(|| {
+        format!(
+            "source {from_name} has size {from_size} bytes, but target {to_name} has size {to_size} bytes"
+        )
+    })
+}
+
 fn reinterpret(py: Python<'_>, array: &rt::Array, to: Type) -> PyResult<rt::Array> {
     let from = array.dtype();
+    if let Some(problem) = size_problem(from, to) {
+        let (to, from) = (to.python_name(), from.python_name());
+        let message =
+            format!("cannot create an array view with dtype {to} from source dtype {from}: {problem}");
+        return Err(argument_error(py, message));
+    }
     let mut shape: Vec<i64> = array.shape().iter().map(|&n| n.into()).collect();
     let mut strides = array.strides().to_vec();
     if let (Some(from_scalar), Some(to_scalar)) = (from.scalar(), to.scalar())

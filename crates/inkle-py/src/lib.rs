@@ -12,6 +12,7 @@ mod array_new;
 mod array_view;
 mod builtin;
 mod cli;
+mod coloring;
 mod components;
 mod composite;
 mod device;
@@ -63,6 +64,8 @@ mod _native {
     use crate::builtin::{Builtin, builtin, builtin_names};
     #[pymodule_export]
     use crate::cli::run_command;
+    #[pymodule_export]
+    use crate::coloring::{graph_coloring_assign, graph_coloring_balance, graph_coloring_groups};
     #[pymodule_export]
     use crate::composite::{Matrix, Quaternion, Transform, Value, Vector, rebuild_value};
     #[pymodule_export]

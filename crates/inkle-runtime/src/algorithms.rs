@@ -10,7 +10,7 @@ use inkle_ir::{Scalar, Type};
 use rayon::slice::ParallelSliceMut;
 
 use crate::array::Array;
-use crate::error::RuntimeError;
+use crate::error::{RuntimeError, Tuple};
 
 fn bad(operation: &'static str, problem: impl Into<String>) -> RuntimeError {
     RuntimeError::BadInput { operation, problem: problem.into() }
@@ -555,12 +555,8 @@ pub fn cast(input: &Array, output: &Array, count: Option<usize>) -> Result<(), R
     let (from_lanes, to_lanes) = (from_lanes as usize, to_lanes as usize);
     let flat = input.ndim() == 1 || output.ndim() == 1;
     if !flat && input.shape() != output.shape() {
-        let shapes = RuntimeError::ShapeMismatch {
-            operation: NAME,
-            left: input.shape().to_vec(),
-            right: output.shape().to_vec(),
-        };
-        return Err(shapes);
+        let shapes = format!("{} vs {}", Tuple(input.shape()), Tuple(output.shape()));
+        return Err(bad(NAME, format!("Array shapes do not match ({shapes})")));
     }
     if !flat && count.is_some_and(|c| c != input.len()) {
         return Err(bad(NAME, "Partial cast is not supported for arrays with more than one dimension"));

@@ -102,6 +102,8 @@ pub enum RuntimeError {
     StrideMismatch { operation: &'static str, left: Vec<i64>, right: Vec<i64> },
     /// The element types do not fit together.
     TypeMismatch { operation: &'static str, left: Type, right: Type },
+    /// Elements cannot be copied one by one: the shapes or the sizes of the elements differ.
+    CopyMismatch { destination: (Vec<i32>, Type), source: (Vec<i32>, Type) },
     /// A run of elements reaches past the end of an array.
     RangeOutOfBounds { array: &'static str, offset: usize, count: usize, len: usize },
     /// The arrays given to an algorithm do not fit it.
@@ -163,6 +165,7 @@ impl RuntimeError {
             | ShapeMismatch { .. }
             | StrideMismatch { .. }
             | TypeMismatch { .. }
+            | CopyMismatch { .. }
             | BadInput { .. }
             | ByteCount { .. }
             | ParamBytes { .. }
@@ -173,7 +176,7 @@ impl RuntimeError {
 }
 
 /// A shape as Python writes it: `(2, 3)`, `(4,)`.
-struct Tuple<'a, T>(&'a [T]);
+pub(crate) struct Tuple<'a, T>(pub(crate) &'a [T]);
 
 impl<T: fmt::Display> fmt::Display for Tuple<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -215,7 +218,12 @@ impl fmt::Display for RuntimeError {
                 write!(f, "an array has at most {} dimensions, not {ndim}", inkle_ir::MAX_DIMS)
             }
             BadExtent { dim, extent } => {
-                write!(f, "extent {extent} of dimension {dim} is outside 0..={}", i32::MAX)
+                let rule = if *extent < 0 {
+                    "be non-negative"
+                } else {
+                    "not exceed the maximum representable value of a signed 32-bit integer"
+                };
+                write!(f, "Array shapes must {rule}: dimension {dim} has extent {extent}")
             }
             BadElementType { dtype } => write!(f, "{} cannot be an element type", dtype.python_name()),
             TooLarge { shape, elem_bytes } => {
@@ -238,7 +246,7 @@ impl fmt::Display for RuntimeError {
                 write!(f, "{indices} indices for an array of {ndim} dimensions")
             }
             NoSuchDim { dim, ndim } => write!(f, "there is no dimension {dim}: the array has {ndim}"),
-            ZeroStep { dim } => write!(f, "the slice step of dimension {dim} is zero"),
+            ZeroStep { dim } => write!(f, "slice step cannot be zero (dimension {dim})"),
             BadStep { dim, step } => write!(f, "the slice step {step} of dimension {dim} is too large"),
             ReshapeCount { from, to } => {
                 write!(f, "cannot reshape {} to {}: the element counts differ", Tuple(from), Tuple(to))
@@ -256,7 +264,12 @@ impl fmt::Display for RuntimeError {
                 write!(f, "axes {} are not a permutation of {ndim} dimensions", Tuple(axes))
             }
             ShapeMismatch { operation, left, right } => {
-                write!(f, "{operation} needs equal shapes, not {} and {}", Tuple(left), Tuple(right))
+                write!(
+                    f,
+                    "{operation}() arguments must have the same shape, got {} and {}",
+                    Tuple(left),
+                    Tuple(right)
+                )
             }
             StrideMismatch { operation, left, right } => {
                 write!(f, "{operation} needs equal byte strides, not {} and {}", Tuple(left), Tuple(right))
@@ -269,9 +282,25 @@ impl fmt::Display for RuntimeError {
                 right.python_name(),
                 right.size()
             ),
+            CopyMismatch { destination: (to, left), source: (from, right) }
+                if left.size() == right.size() =>
+            {
+                write!(
+                    f,
+                    "arrays of different shapes cannot be copied: destination shape={}, source shape={}",
+                    Tuple(to),
+                    Tuple(from)
+                )
+            }
+            CopyMismatch { destination: (_, left), source: (_, right) } => write!(
+                f,
+                "elements of different sizes cannot be copied: destination dtype={}, source dtype={}",
+                left.python_name(),
+                right.python_name()
+            ),
             RangeOutOfBounds { array, offset, count, len } => write!(
                 f,
-                "{count} elements from offset {offset} reach past the end of the {array} array of {len} elements"
+                "a run of {count} elements from offset {offset} exceeds the {array} size of {len} elements"
             ),
             BadInput { operation, problem } => write!(f, "{operation}: {problem}"),
             AxisOutOfRange { operation, axis, ndim } => {

@@ -30,6 +30,7 @@
 
 pub mod algorithms;
 mod array;
+pub mod coloring;
 pub mod cuda;
 mod device;
 pub mod elf;

@@ -138,7 +138,7 @@ impl FunctionCx<'_, '_> {
             };
             if place == 2 && matches!(bound, Bound::Known(0)) {
                 return Err(self.report(
-                    Diagnostic::new(codes::INDEX, expr.span, "the step of a slice is zero")
+                    Diagnostic::new(codes::INDEX, expr.span, "Slice step cannot be zero")
                         .help("use a step above or below zero"),
                 ));
             }
@@ -163,7 +163,7 @@ impl FunctionCx<'_, '_> {
             Bound::Value(step) => {
                 let step = self.builder().cast(step, ty);
                 let is_some = self.builder().cmp(CmpOp::Ne, step, zero);
-                let message = "the step of a slice is zero".to_owned();
+                let message = "slice step cannot be zero".to_owned();
                 self.builder().effect(OpKind::Assert(message), [is_some]);
                 Ok(self.builder().cmp(CmpOp::Gt, step, zero))
             }

@@ -164,8 +164,13 @@ impl FunctionCx<'_, '_> {
         let var = self.variable(name);
         if let Slot::Set(old) = &self.slots[var.0] {
             let (was, is) = (self.shape_types(old), self.shape_types(&val));
-            // Types, functions and other things without a value can be replaced by their like.
-            if was != is {
+            // Types, functions and other things without a value can be replaced by their like, an array by one of other
+            // dimensions, such as a part of it.
+            let differ_in_dims = match (was.as_deref(), is.as_deref()) {
+                (Some([Type::Array(a)]), Some([Type::Array(b)])) => a.elem == b.elem && a.kind == b.kind,
+                _ => false,
+            };
+            if was != is && !differ_in_dims {
                 let old = old.clone();
                 return Err(self.changed_type(name, &old, &val, value_span));
             }

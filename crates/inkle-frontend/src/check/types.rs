@@ -212,7 +212,7 @@ impl FunctionCx<'_, '_> {
         let step = step.unwrap_or(1);
         if step == 0 {
             return Err(self.report(
-                Diagnostic::new(codes::INDEX, span, "the step of a slice is zero")
+                Diagnostic::new(codes::INDEX, span, "Slice step cannot be zero")
                     .help("use a step above or below zero"),
             ));
         }

@@ -22,22 +22,14 @@ impl Array {
     /// if this one is on the CPU).
     ///
     /// # Errors
-    /// [`RuntimeError::ShapeMismatch`], [`RuntimeError::TypeMismatch`], [`RuntimeError::WrongDevice`] for a
-    /// stream of a third device; else the driver's.
+    /// [`RuntimeError::CopyMismatch`], [`RuntimeError::WrongDevice`] for a stream of a third device; else the
+    /// driver's.
     pub fn copy_from(&self, src: &Array, stream: Option<&Stream>) -> Result<(), RuntimeError> {
         if self.elem_bytes() != src.elem_bytes() {
-            return Err(RuntimeError::TypeMismatch {
-                operation: "copy",
-                left: self.dtype(),
-                right: src.dtype(),
-            });
+            return Err(self.unlike(src));
         }
         if self.shape() != src.shape() {
-            return Err(RuntimeError::ShapeMismatch {
-                operation: "copy",
-                left: self.shape().to_vec(),
-                right: src.shape().to_vec(),
-            });
+            return Err(self.unlike(src));
         }
         let Some(plan) = Plan::new(self.shape(), [self.strides(), src.strides()], self.elem_bytes()) else {
             return Ok(());
@@ -62,6 +54,13 @@ impl Array {
         if self.device().is_cpu() { self.copy_from(&landing, None) } else { way.copy_strided(self, &landing) }
     }
 
+    fn unlike(&self, src: &Array) -> RuntimeError {
+        RuntimeError::CopyMismatch {
+            destination: (self.shape().to_vec(), self.dtype()),
+            source: (src.shape().to_vec(), src.dtype()),
+        }
+    }
+
     /// Copies `count` elements in memory order from place `src_offset` of `src` to place `dst_offset` here.
     /// Both are contiguous and have elements of one size; shapes do not matter. Queued like
     /// [`copy_from`](Array::copy_from).
@@ -78,11 +77,7 @@ impl Array {
     ) -> Result<(), RuntimeError> {
         let size = self.elem_bytes();
         if size != src.elem_bytes() {
-            return Err(RuntimeError::TypeMismatch {
-                operation: "copy",
-                left: self.dtype(),
-                right: src.dtype(),
-            });
+            return Err(self.unlike(src));
         }
         self.need_contiguous("a partial copy")?;
         src.need_contiguous("a partial copy")?;

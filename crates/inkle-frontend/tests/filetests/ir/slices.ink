@@ -146,7 +146,7 @@ kernel @bounds_at_run_time(%0 a: array<f32, 1>, %1 n: i32, %2 wide: i64) {
   %43 = const 3.0 : f32
   store %42, %43
   %44 = ne %1, %4 : bool
-  assert %44, "the step of a slice is zero"
+  assert %44, "slice step cannot be zero"
   %45 = gt %1, %4 : bool
   %46 = select %45, %4, %7 : i32
   %47 = select %45, %3, %6 : i32
