@@ -38,6 +38,7 @@ from inkle._native import (
     builtin,
     builtin_names,
     clear_kernel_cache,
+    clear_lto_cache,
     clone,
     constant,
     copy,
@@ -181,7 +182,7 @@ _PLANNED = frozenset(
     Texture1D Texture2D Texture3D TextureAddressMode TextureFilterMode TextureResourceFlags TimingResult Volume
     address_of build_experimental can_access capture_begin capture_debug_dot_print capture_end capture_if
     capture_launch capture_load capture_load_from_bytes capture_save capture_while clear_jax_callable_graph_cache
-    clear_lto_cache compile_aot_module cuda_profiler_start cuda_profiler_stop device_from_jax device_from_paddle
+    compile_aot_module cuda_profiler_start cuda_profiler_stop device_from_jax device_from_paddle
     device_to_jax device_to_paddle dtype_from_jax dtype_from_paddle dtype_to_jax dtype_to_paddle event_from_ipc_handle
     fabricarray fabricarrayarray fixedarray from_ipc_handle from_jax from_paddle
     get_cpu_kernel_cache_key get_cuda_kernel_properties get_cuda_max_cluster_dim get_cuda_supported_archs

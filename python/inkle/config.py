@@ -53,7 +53,16 @@ cache_kernels: bool = True
 """Keep compiled kernels on disk."""
 
 kernel_cache_dir: str | None = None
-"""Where compiled kernels are kept; ``None`` for the user's cache directory."""
+"""Where compiled kernels are kept; ``None`` for what the environment says (``INKLE_CACHE_PATH``, else ``inkle`` in
+``WARP_CACHE_PATH``), else the user's cache directory."""
+
+kernel_cache_limit: int | str | None = None
+"""The size that the directory is kept below, in bytes or as text, ``"500 MB"``; ``"none"`` for no limit. ``None`` for
+``INKLE_CACHE_LIMIT`` in the environment, else 10 GiB. The kernels not used for longest go first."""
+
+kernel_cache_remote: str | None = None
+"""A store of compiled kernels that machines share, behind the directory: another directory, or the URL of an object
+store. ``None`` for ``INKLE_CACHE_REMOTE`` in the environment, else none. Code from there runs: it must be trusted."""
 
 cuda_output: str | None = None
 """``"ptx"`` or ``"cubin"``; ``None`` chooses by device."""

@@ -1,6 +1,7 @@
 //! What commands print.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -63,5 +64,51 @@ impl<'a> Context<'a> {
             let _ = writeln!(self.out, "{}", serde_json::json!({ "error": error.to_string() }));
         }
         eprintln!("inkle: {error}");
+    }
+}
+
+/// A number of bytes for people, in the unit that leaves one to four digits.
+pub(crate) fn bytes(count: u64) -> String {
+    let mut value = count as f64;
+    for unit in ["B", "KiB", "MiB", "GiB"] {
+        if value < 1024.0 {
+            return if unit == "B" { format!("{count} B") } else { format!("{value:.1} {unit}") };
+        }
+        value /= 1024.0;
+    }
+    format!("{value:.1} TiB")
+}
+
+/// A length of time for people, in its largest unit.
+pub(crate) fn age(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..172_800 => format!("{} h", seconds / 3600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_shown_in_a_fitting_unit() {
+        assert_eq!(bytes(0), "0 B");
+        assert_eq!(bytes(1023), "1023 B");
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!(bytes(10 << 30), "10.0 GiB");
+        assert_eq!(bytes(3 << 40), "3.0 TiB");
+    }
+
+    #[test]
+    fn ages_are_shown_in_their_largest_unit() {
+        let shown = |seconds| age(Duration::from_secs(seconds));
+        assert_eq!(shown(59), "59 s");
+        assert_eq!(shown(3599), "59 min");
+        assert_eq!(shown(86_400), "24 h");
+        assert_eq!(shown(3 * 86_400), "3 days");
     }
 }

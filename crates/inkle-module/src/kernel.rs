@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::time::Instant;
 
 use inkle_codegen::{ArtifactKind, CodegenError, CpuTarget, CudaOutput, CudaTarget, Options, Target};
 use inkle_frontend::env::{Environment, FunctionKey};
@@ -11,7 +12,7 @@ use inkle_ir::{Module, Param, ParamLayout, Type};
 use inkle_runtime::elf::LoadedObject;
 use inkle_runtime::{CpuFunction, CudaFunction, CudaModule, Device, RuntimeError};
 
-use crate::cache::{self, Entry};
+use crate::cache::{self, Entry, Origin, Source};
 use crate::error::CompileError;
 
 /// A kernel checked for definite argument types, ready for code generation.
@@ -227,7 +228,8 @@ impl Kernel {
         let target = Target::Cuda(CudaTarget { arch: device.arch(), output: CudaOutput::Cubin });
         self.cached(&target, options, || {
             let text = Target::Cuda(CudaTarget { arch: device.arch(), output: CudaOutput::Ptx });
-            let ptx = Entry::from(inkle_codegen::compile(&self.ir.module, &text, options)?);
+            let artifact = inkle_codegen::compile(&self.ir.module, &text, options)?;
+            let ptx = Entry::new(artifact, Origin::default());
             let level = options.optimization_level.min(3);
             let code = CudaModule::compile(device, &ptx.code, level, options.lineinfo)?;
             Ok(Entry { kind: ArtifactKind::Cubin, code, ..ptx })
@@ -240,7 +242,8 @@ impl Kernel {
     /// [`CompileError::Codegen`].
     pub fn code(&self, target: &Target, options: &Options) -> Result<Entry, CompileError> {
         self.cached(target, options, || {
-            Ok(Entry::from(inkle_codegen::compile(&self.ir.module, target, options)?))
+            let artifact = inkle_codegen::compile(&self.ir.module, target, options)?;
+            Ok(Entry::new(artifact, Origin::default()))
         })
     }
 
@@ -250,20 +253,23 @@ impl Kernel {
         options: &Options,
         compile: impl FnOnce() -> Result<Entry, CompileError>,
     ) -> Result<Entry, CompileError> {
-        let cache = cache::current();
         let key = cache_key(&self.ir.digest, target, options);
-        if let Some(entry) = cache.as_ref().and_then(|cache| cache.get(&key)) {
-            CACHED.fetch_add(1, Ordering::Relaxed);
-            return Ok(entry);
-        }
-        let entry = compile()?;
-        COMPILED.fetch_add(1, Ordering::Relaxed);
-        if let Some(Err(error)) = cache.map(|cache| cache.put(&key, &entry)) {
-            static WARNED: std::sync::Once = std::sync::Once::new();
-            WARNED.call_once(|| {
-                eprintln!("inkle: {error}; kernels will be compiled again in the next process")
-            });
-        }
+        let (entry, source) = cache::fetch(&key, || {
+            let start = Instant::now();
+            let mut entry = compile()?;
+            entry.origin = Origin {
+                kernel: self.ir.module.kernel().map_or_else(String::new, |k| k.name.clone()),
+                target: target.key(),
+                options: options.key(),
+                micros: start.elapsed().as_micros().try_into().unwrap_or(u32::MAX),
+            };
+            Ok::<_, CompileError>(entry)
+        })?;
+        let counter = match source {
+            Source::Compiled => &COMPILED,
+            Source::Cached => &CACHED,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
         Ok(entry)
     }
 }

@@ -12,7 +12,11 @@ mod error;
 mod kernel;
 mod library;
 
-pub use cache::{CacheError, Entry, KernelCache, cache_dir, set_cache_dir, set_cache_enabled};
+pub use cache::{
+    CacheError, CacheSettings, Entry, KernelCache, Origin, Pruned, RemoteCache, RemoteError, RemoteOpener,
+    SizeLimit, SizeLimitError, Stored, cache_dir, configure_cache, flush_remote_cache, kernel_cache,
+    remote_cache_url, set_remote_opener,
+};
 pub use error::CompileError;
 pub use inkle_codegen::{Lanes, Options};
 pub use inkle_frontend::CheckOptions;

@@ -8,7 +8,8 @@ use std::thread::JoinHandle;
 use inkle_runtime::Device;
 use pyo3::prelude::*;
 
-use crate::kernel::{Instance, Kernel, apply_cache_settings};
+use crate::cache::apply_cache_settings;
+use crate::kernel::{Instance, Kernel};
 use crate::module::Module;
 
 /// A module with more kernels than this is one that nobody launches whole.

@@ -350,17 +350,6 @@ pub fn exception(py: Python<'_>, error: &CompileError) -> PyErr {
     }
 }
 
-/// Tells the kernel cache what `inkle.config` says.
-pub fn apply_cache_settings(py: Python<'_>) -> PyResult<()> {
-    let config = config(py)?;
-    inkle_module::set_cache_enabled(config.getattr(intern!(py, "cache_kernels"))?.is_truthy()?);
-    let dir = config.getattr(intern!(py, "kernel_cache_dir"))?;
-    if !dir.is_none() {
-        inkle_module::set_cache_dir(Some(dir.str()?.to_str()?.into()));
-    }
-    Ok(())
-}
-
 /// What module, kernel and process say about compilation.
 struct Settings {
     options: Options,

@@ -11,6 +11,7 @@ mod array_io;
 mod array_new;
 mod array_view;
 mod builtin;
+mod cache;
 mod cli;
 mod coloring;
 mod components;
@@ -63,6 +64,8 @@ mod _native {
     #[pymodule_export]
     use crate::builtin::{Builtin, builtin, builtin_names};
     #[pymodule_export]
+    use crate::cache::{clear_kernel_cache, clear_lto_cache, kernel_cache_dir};
+    #[pymodule_export]
     use crate::cli::run_command;
     #[pymodule_export]
     use crate::coloring::{graph_coloring_assign, graph_coloring_balance, graph_coloring_groups};
@@ -92,7 +95,7 @@ mod _native {
     #[pymodule_export]
     use crate::launch::{Launch, launch};
     #[pymodule_export]
-    use crate::loading::{clear_kernel_cache, compile_statistics, force_load, kernel_cache_dir, load_module};
+    use crate::loading::{compile_statistics, force_load, load_module};
     #[pymodule_export]
     use crate::module::{Module, get_module, get_module_options, set_module_options};
     #[pymodule_export]

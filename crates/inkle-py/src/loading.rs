@@ -1,15 +1,14 @@
-//! Loading ahead of the first launch, and the kernel cache.
+//! Loading ahead of the first launch.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use inkle_module::KernelCache;
 use inkle_runtime::Device;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use crate::device::device_argument;
-use crate::kernel::{EPOCH, Instance, Kernel};
+use crate::kernel::{Instance, Kernel};
 use crate::module::{Module, all_modules, module_argument};
 
 /// What a kernel with a mistake does to the loading of its module.
@@ -113,26 +112,6 @@ pub fn force_load(
         Some(list) => list.try_iter()?.map(|m| module_argument(py, Some(&m?))).collect::<PyResult<_>>()?,
     };
     load(py, &modules, &devices, block_dim.unwrap_or(0), Mistakes::Raise)
-}
-
-/// Deletes the compiled kernels on disk. Kernels loaded in this process stay loaded; they are compiled again when
-/// they are loaded next.
-#[pyfunction]
-pub fn clear_kernel_cache(py: Python<'_>) -> PyResult<()> {
-    crate::kernel::apply_cache_settings(py)?;
-    KernelCache::at(inkle_module::cache_dir())
-        .clear()
-        .map_err(|error| pyo3::exceptions::PyOSError::new_err(error.to_string()))?;
-    inkle_module::forget_loaded();
-    EPOCH.fetch_add(1, Ordering::Relaxed);
-    Ok(())
-}
-
-/// Where compiled kernels are kept.
-#[pyfunction]
-pub fn kernel_cache_dir(py: Python<'_>) -> PyResult<String> {
-    crate::kernel::apply_cache_settings(py)?;
-    Ok(inkle_module::cache_dir().display().to_string())
 }
 
 /// How many kernels this process compiled, found in the cache, and shared with equal kernels.

@@ -6,7 +6,8 @@ use inkle_module::{Loaded, Options};
 use inkle_runtime::Device;
 use pyo3::prelude::*;
 
-use super::{Compiled, Instance, Variant, apply_cache_settings, exception};
+use super::{Compiled, Instance, Variant, exception};
+use crate::cache::apply_cache_settings;
 use crate::pack::Facts;
 
 impl Compiled {
