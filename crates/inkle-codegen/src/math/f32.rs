@@ -15,6 +15,9 @@ const ROUND_F32: f64 = 12_582_912.0;
 /// The same for f64.
 const ROUND_F64: f64 = 6_755_399_441_055_744.0;
 
+/// Bits of a float below its exponent.
+pub(super) const SIGNIFICAND_BITS: i64 = 23;
+
 /// Angles from here on are reduced by the scalar function: the reduction below has too few digits of pi.
 const HUGE_ANGLE: f64 = 1_048_576.0;
 
@@ -124,22 +127,22 @@ impl Lower<'_, '_> {
             ("sin" | "cos" | "tan", &[x]) => Some(self.angle_f32(name, x)),
             ("tanh", &[x]) => Some(self.tanh_f32(x)),
             ("pow", &[x, y]) => Some(self.pow_f32(x, y)),
-            _ => None,
+            _ => self.f32_more_inline(name, args),
         };
         self.e.fast_math = saved;
         result
     }
 
-    fn real(&self, like: V, value: f64) -> V {
+    pub(super) fn real(&self, like: V, value: f64) -> V {
         self.e.const_real(self.e.type_of(like), value)
     }
 
-    fn whole(&self, like: V, value: i64) -> V {
+    pub(super) fn whole(&self, like: V, value: i64) -> V {
         self.e.const_int(self.e.type_of(like), value)
     }
 
     /// `a * b + c`, fused where that is one instruction.
-    fn muladd(&mut self, a: V, b: V, c: V) -> V {
+    pub(super) fn muladd(&mut self, a: V, b: V, c: V) -> V {
         if self.machine.fma {
             let ty = self.e.type_of(a);
             self.e.intrinsic("llvm.fma", &[ty], &[a, b, c])
@@ -150,7 +153,7 @@ impl Lower<'_, '_> {
     }
 
     /// A polynomial by Horner's rule; coefficients from the lowest power.
-    fn poly(&mut self, x: V, coefficients: &[f64]) -> V {
+    pub(super) fn poly(&mut self, x: V, coefficients: &[f64]) -> V {
         let mut powers = coefficients.iter().rev();
         let mut sum = self.real(x, powers.next().copied().unwrap_or(0.0));
         for &c in powers {
@@ -160,7 +163,7 @@ impl Lower<'_, '_> {
         sum
     }
 
-    fn int_like(&self, v: V) -> Ty {
+    pub(super) fn int_like(&self, v: V) -> Ty {
         self.e.type_like(self.e.int(32), v)
     }
 
@@ -169,7 +172,7 @@ impl Lower<'_, '_> {
     }
 
     /// Bounds `x`; NaN stays.
-    fn clamp(&mut self, x: V, low: f64, high: f64) -> V {
+    pub(super) fn clamp(&mut self, x: V, low: f64, high: f64) -> V {
         let (low, high) = (self.real(x, low), self.real(x, high));
         let over = self.e.fcmp(Real::LLVMRealOGT, x, high);
         let x = self.e.select(over, high, x);
@@ -202,9 +205,19 @@ impl Lower<'_, '_> {
         v
     }
 
-    fn exp_f32(&mut self, x: V) -> V {
+    pub(super) fn exp_f32(&mut self, x: V) -> V {
+        self.exp_over_power_of_two(x, 0)
+    }
+
+    /// Half of the exponential, which overflows later than the whole does.
+    pub(super) fn half_exp_f32(&mut self, x: V) -> V {
+        self.exp_over_power_of_two(x, 1)
+    }
+
+    /// exp(x) / 2^halvings; at most one halving.
+    fn exp_over_power_of_two(&mut self, x: V, halvings: i64) -> V {
         // Beyond these the result is infinite or zero in f32 anyway.
-        let x = self.clamp(x, -104.0, 89.0);
+        let x = self.clamp(x, -104.0, 90.0);
         let (n, power) = self.round_product(x, std::f64::consts::LOG2_E);
         let minus_n = self.e.fneg(n);
         let (high, low) = (self.real(x, LN2_HIGH), self.real(x, LN2_LOW));
@@ -214,6 +227,7 @@ impl Lower<'_, '_> {
         let square = self.e.fmul(r, r);
         let tail = self.muladd(square, p, r);
         let sum = self.e.fadd(self.real(x, 1.0), tail);
+        let power = if halvings == 0 { power } else { self.e.sub(power, self.whole(power, halvings)) };
         self.scale(sum, power)
     }
 

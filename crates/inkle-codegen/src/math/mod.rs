@@ -1,12 +1,14 @@
 //! Functions of the math library, each target its own way.
 //!
 //! - GPU: libdevice, linked in by the compilation's last step.
-//! - CPU, f32: where there is one, code of ours, inlined, that gives the same bits at every lane width ([`f32`]).
+//! - CPU, f32: where there is one, code of ours, inlined, that gives the same bits at every lane width ([`f32`],
+//!   [`f32_more`]).
 //! - CPU, all others: scalar functions of the runtime ([`runtime_symbols`]), called lane by lane. Their names are
 //!   unknown to LLVM on purpose: it would widen a kernel around functions that it knows and then call them lane
 //!   by lane anyway.
 
 mod f32;
+mod f32_more;
 mod symbols;
 
 use inkle_ir::{BinaryOp, Scalar, UnaryOp};
