@@ -44,15 +44,10 @@ macro_rules! llvm {
     }};
 }
 
-/// What is known of the memory at an address.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum AddressRoot {
-    /// A stack slot.
-    Stack,
-    /// A GPU's global memory.
-    Global,
-    Unknown,
-}
+mod address;
+mod asm;
+
+pub(crate) use address::AddressRoot;
 
 /// Builds instructions of one module.
 pub(crate) struct Emitter<'c> {
@@ -621,31 +616,6 @@ impl<'c> Emitter<'c> {
     /// Aligns a stack slot.
     pub fn set_slot_align(&self, slot: V, align: u32) {
         llvm!(c::LLVMSetAlignment(slot, align));
-    }
-
-    /// What an address is made from by adding offsets and changing address spaces.
-    pub fn address_root(&self, address: V) -> AddressRoot {
-        let mut v = address;
-        loop {
-            if !llvm!(c::LLVMIsAAllocaInst(v)).is_null() {
-                return AddressRoot::Stack;
-            }
-            let source = if !llvm!(c::LLVMIsAAddrSpaceCastInst(v)).is_null() {
-                let source = llvm!(c::LLVMGetOperand(v, 0));
-                if llvm!(c::LLVMGetPointerAddressSpace(c::LLVMTypeOf(source))) == 1 {
-                    return AddressRoot::Global;
-                }
-                source
-            } else if !llvm!(c::LLVMIsAGetElementPtrInst(v)).is_null() {
-                llvm!(c::LLVMGetOperand(v, 0))
-            } else {
-                return AddressRoot::Unknown;
-            };
-            if self.is_vector(source) {
-                return AddressRoot::Unknown;
-            }
-            v = source;
-        }
     }
 
     pub fn load(&self, ty: Ty, from: V, align: u32) -> V {

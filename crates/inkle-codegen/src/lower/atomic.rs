@@ -48,13 +48,13 @@ impl<'m> Lower<'_, 'm> {
             if let (Val::Uniform(at), false, true) = (at, old_is_used, self.lanes > 1)
                 && let Some(combined) = self.combine_lanes(op, scalar, v)
             {
-                self.atomic_scalar(op, scalar, at, combined)?;
+                self.atomic_scalar(op, scalar, at, combined, false)?;
                 // Nobody looks at it.
                 let ty = self.wide_type(self.scalar_type(scalar));
                 old.push(Val::Varying(self.e.null(ty)));
                 continue;
             }
-            old.push(self.per_lane([at, v], |l, [at, v]| l.atomic_scalar(op, scalar, at, v))?);
+            old.push(self.per_lane([at, v], |l, [at, v]| l.atomic_scalar(op, scalar, at, v, old_is_used))?);
         }
         Ok(old)
     }
@@ -156,7 +156,7 @@ impl<'m> Lower<'_, 'm> {
         Ok(result)
     }
 
-    fn atomic_scalar(&mut self, op: AtomicOp, scalar: Scalar, at: V, v: V) -> Result<V> {
+    fn atomic_scalar(&mut self, op: AtomicOp, scalar: Scalar, at: V, v: V, old_is_used: bool) -> Result<V> {
         let own = |l: &mut Self| {
             let ty = Type::Scalar(scalar);
             let old = l.load(ty, Val::Uniform(at))[0];
@@ -164,7 +164,47 @@ impl<'m> Lower<'_, 'm> {
             l.store(ty, Val::Uniform(at), &[new].into_iter().collect());
             l.uniform(old)
         };
-        self.on_shared_memory(at, own, |l| l.atomic_on_shared(op, scalar, at, v))
+        self.on_shared_memory(at, own, |l| {
+            if !old_is_used && l.machine.gpu && l.reduction(op, scalar, at, v) {
+                return Ok(l.e.null(l.scalar_type(scalar)));
+            }
+            l.atomic_on_shared(op, scalar, at, v)
+        })
+    }
+
+    /// A GPU's update that gives nothing back, where there is one; false otherwise. The hardware does twice as many of
+    /// them, and the driver's compiler does not turn LLVM's `atom.relaxed` into one when nobody looks at its result.
+    fn reduction(&mut self, op: AtomicOp, scalar: Scalar, at: V, v: V) -> bool {
+        use AtomicOp::{Add, And, Exch, Max, Min, Or, Sub, Xor};
+        let bits = scalar.size() * 8;
+        let (letter, register) = match scalar.kind() {
+            ScalarKind::Float if bits >= 32 => ("f", if bits == 32 { "f" } else { "d" }),
+            ScalarKind::Signed if bits >= 32 => ("s", if bits == 32 { "r" } else { "l" }),
+            ScalarKind::Unsigned if bits >= 32 => ("u", if bits == 32 { "r" } else { "l" }),
+            _ => return false,
+        };
+        let (name, letter) = match op {
+            // The hardware adds integers of either sign alike; PTX has no name for the signed sum of 64 bits.
+            Add | Sub => ("add", if letter == "s" { "u" } else { letter }),
+            Min | Max if letter == "f" => return false,
+            Min => ("min", letter),
+            Max => ("max", letter),
+            And => ("and", "b"),
+            Or => ("or", "b"),
+            Xor => ("xor", "b"),
+            Exch => return false,
+        };
+        let v = match (op, letter) {
+            (Sub, "f") => self.strict(|l| l.e.fneg(v)),
+            (Sub, _) => self.e.neg(v),
+            _ => v,
+        };
+        let global = self.e.address_space(at) == 1 || self.e.address_root(at) == AddressRoot::Global;
+        let (space, at) =
+            if global { (".global", self.e.address_space_cast(at, self.e.ptr(1))) } else { ("", at) };
+        let text = format!("red.relaxed.gpu{space}.{name}.{letter}{bits} [$0], $1;");
+        self.e.asm_on_memory(&text, &format!("l,{register}"), &[at, v]);
+        true
     }
 
     fn atomic_on_shared(&mut self, op: AtomicOp, scalar: Scalar, at: V, v: V) -> Result<V> {
