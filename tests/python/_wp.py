@@ -17,5 +17,5 @@ for _name in ("INKLE_CACHE_PATH", "WARP_CACHE_PATH"):
 
 wp = importlib.import_module(MODULE)
 wp.config.quiet = True
-# Backward passes are a later issue's business; Warp would compile one for every kernel.
+# Warp compiles a backward pass for every kernel; modules that test gradients switch it on.
 wp.config.enable_backward = False

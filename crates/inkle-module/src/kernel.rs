@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
+use inkle_adjoint::ArrayGrad;
 use inkle_codegen::{ArtifactKind, CodegenError, CpuTarget, CudaOutput, CudaTarget, Options, Target};
+use inkle_diag::Diagnostics;
 use inkle_frontend::env::{Environment, FunctionKey};
 use inkle_frontend::{CheckOptions, check_kernel};
 use inkle_ir::{Module, Param, ParamLayout, Type};
@@ -52,6 +54,18 @@ impl KernelIr {
         let layout = ParamLayout::new(params.iter().map(|p| p.ty));
         let digest = blake3::hash(module.to_string().as_bytes());
         Ok(KernelIr { module, params, layout, digest })
+    }
+
+    /// The kernel that runs this one backwards, for arguments whose arrays have the given gradients: one entry per array,
+    /// in order of parameters and fields. It takes the same arguments.
+    ///
+    /// # Errors
+    /// [`CompileError::Rejected`] when the kernel cannot be differentiated, with the reason.
+    pub fn backward(&self, grads: &[ArrayGrad]) -> Result<KernelIr, CompileError> {
+        let module = inkle_adjoint::backward(&self.module, grads)
+            .map_err(|error| CompileError::Rejected(Diagnostics(vec![error.diagnostic()])))?;
+        verify(&module, "differentiation")?;
+        KernelIr::from_module(module)
     }
 
     /// The IR.

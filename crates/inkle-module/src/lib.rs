@@ -18,6 +18,7 @@ pub use cache::{
     remote_cache_url, set_remote_opener,
 };
 pub use error::CompileError;
+pub use inkle_adjoint::{ArrayGrad, count_arrays, is_differentiable};
 pub use inkle_codegen::{Lanes, Options};
 pub use inkle_frontend::CheckOptions;
 pub use kernel::{Kernel, KernelIr, Loaded, Statistics, forget_loaded, statistics};

@@ -4,12 +4,12 @@
 //! with data (or a shape, or a pointer) it is an array.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use inkle_frontend::pattern::Pattern;
 use inkle_ir::{ArrayDesc, ArrayKind, Type};
 use inkle_runtime as rt;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
@@ -40,7 +40,7 @@ pub struct Data {
     grad: Mutex<Option<Py<Array>>>,
     /// The address of the gradient's first element, so that a launch need not lock.
     grad_address: AtomicU64,
-    retain_grad: bool,
+    retain_grad: AtomicBool,
 }
 
 impl Array {
@@ -69,7 +69,12 @@ impl Array {
             Some(grad) => Some(Array::wrap(py, grad, dtype.clone_ref(py))?.unbind()),
             None => None,
         };
-        let data = Data { array, grad: Mutex::new(grad), grad_address: AtomicU64::new(address), retain_grad };
+        let data = Data {
+            array,
+            grad: Mutex::new(grad),
+            grad_address: AtomicU64::new(address),
+            retain_grad: AtomicBool::new(retain_grad),
+        };
         Ok(Array { dtype, state: State::Data(data) })
     }
 
@@ -181,6 +186,11 @@ impl Data {
     #[inline]
     pub fn array(&self) -> &rt::Array {
         &self.array
+    }
+
+    /// Whether backward passes leave the gradient of overwritten elements as it is.
+    pub fn retains_grad(&self) -> bool {
+        self.retain_grad.load(Ordering::Relaxed)
     }
 
     fn grad(&self, py: Python<'_>) -> Option<Py<Array>> {
@@ -331,10 +341,23 @@ impl Array {
         self.data().is_some_and(|data| data.array.is_pinned())
     }
 
-    /// Whether a tape keeps the gradient when it is reset.
+    /// Whether the backward pass of a kernel leaves the gradient of elements that the kernel wrote as it is. Without, it
+    /// becomes zero, as what was in the elements before had no part in what came after.
     #[getter]
-    fn retain_grad(&self) -> bool {
-        self.data().is_some_and(|data| data.retain_grad)
+    fn get_retain_grad(&self) -> bool {
+        self.data().is_some_and(Data::retains_grad)
+    }
+
+    #[setter]
+    fn set_retain_grad(&self, py: Python<'_>, value: bool) -> PyResult<()> {
+        let data = self.expect_data(py)?;
+        if value && !self.has_grad() {
+            return Err(PyValueError::new_err(
+                "`retain_grad=True` needs a gradient: set `requires_grad=True` first",
+            ));
+        }
+        data.retain_grad.store(value, Ordering::Relaxed);
+        Ok(())
     }
 
     /// The array of the gradient, or `None`.
@@ -356,7 +379,12 @@ impl Array {
 
     #[setter]
     fn set_requires_grad(&self, py: Python<'_>, value: bool) -> PyResult<()> {
-        if value { self.require_grad(py) } else { self.expect_data(py)?.set_grad(py, None) }
+        if value {
+            return self.require_grad(py);
+        }
+        let data = self.expect_data(py)?;
+        data.retain_grad.store(false, Ordering::Relaxed);
+        data.set_grad(py, None)
     }
 
     fn __len__(&self) -> usize {

@@ -22,6 +22,11 @@ pub struct IndexedArray {
 }
 
 impl IndexedArray {
+    /// The array that holds the elements.
+    pub fn array(&self) -> &Py<Array> {
+        &self.data
+    }
+
     /// The type kernels give it.
     pub fn ty(&self) -> Type {
         let array = self.data.get();

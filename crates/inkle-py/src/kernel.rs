@@ -2,6 +2,8 @@
 
 mod code;
 
+pub use code::Pass;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +12,7 @@ use inkle_frontend::codes;
 use inkle_frontend::env::Environment;
 use inkle_frontend::pattern::{Bindings, Pattern};
 use inkle_ir::Type;
-use inkle_module::{CheckOptions, CompileError, KernelIr, Loaded, Options};
+use inkle_module::{ArrayGrad, CheckOptions, CompileError, KernelIr, Loaded, Options};
 use inkle_runtime::Device;
 use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError};
 use pyo3::intern;
@@ -61,12 +63,22 @@ pub struct Instance {
 }
 
 struct Compiled {
-    kernel: inkle_module::Kernel,
+    forward: Code,
+    /// The backward kernels, one per gradients that the arguments had, or why there is none.
+    backward: Mutex<Vec<Backward>>,
+    enable_backward: bool,
     /// The bits of parameters that are arrays.
     arrays: u64,
     options: Options,
     default_block_dim: u32,
-    /// Code in use, most of the time one entry.
+}
+
+type Backward = (Vec<ArrayGrad>, Result<Arc<Code>, CompileError>);
+
+/// A kernel and its code in use.
+struct Code {
+    kernel: inkle_module::Kernel,
+    /// Most of the time one entry.
     ready: Mutex<Vec<(Variant, Arc<Loaded>)>>,
 }
 
@@ -312,11 +324,12 @@ impl Kernel {
                 let words = (ir.layout().size as usize).div_ceil(8);
                 let arrays = ir.all_contiguous();
                 let compiled = Compiled {
-                    kernel: inkle_module::Kernel::new(ir),
+                    forward: Code::new(ir),
+                    backward: Mutex::new(Vec::new()),
+                    enable_backward: settings.enable_backward,
                     arrays,
                     options: settings.options,
                     default_block_dim: settings.block_dim,
-                    ready: Mutex::new(Vec::new()),
                 };
                 (packers, words, Ok(compiled))
             }
@@ -355,6 +368,7 @@ struct Settings {
     options: Options,
     max_unroll: u32,
     block_dim: u32,
+    enable_backward: bool,
 }
 
 impl Settings {
@@ -396,6 +410,7 @@ impl Settings {
             options,
             max_unroll: get("max_unroll")?.extract::<i64>()?.clamp(0, u32::MAX.into()) as u32,
             block_dim: get("block_dim")?.extract()?,
+            enable_backward: get("enable_backward")?.is_truthy()?,
         })
     }
 }

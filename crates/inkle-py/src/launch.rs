@@ -6,15 +6,17 @@ use inkle_ir::{LaunchBounds, MAX_DIMS};
 use inkle_module::Loaded;
 use inkle_runtime::{self as rt, Device, LaunchConfig, Stream};
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 
+use crate::adjoint::gradients;
 use crate::ahead::compile_module;
 use crate::array::Array;
 use crate::device::{PyDevice, device_argument, device_object};
 use crate::error::{IntoPyResult, argument_error, class_name, range_error_class};
-use crate::kernel::{Arguments, Instance, Kernel, wrong_count};
+use crate::kernel::{Arguments, Instance, Kernel, Pass, wrong_count};
 use crate::pack::{Block, Facts};
 use crate::stream::PyStream;
 
@@ -197,11 +199,12 @@ fn pack_all(
 ///     dim: The extents of the range, an int or up to four.
 ///     inputs: The arguments.
 ///     outputs: Further arguments, for clearness: what the kernel writes.
-///     adj_inputs: For the backward pass.
-///     adj_outputs: For the backward pass.
+///     adj_inputs: For the backward pass: gradients of `inputs` to use in place of the arrays' own, or `None`.
+///     adj_outputs: For the backward pass: gradients of `outputs`, likewise.
 ///     device: Where to run; the default device for `None`.
 ///     stream: The stream to queue on; the device's current one for `None`.
-///     adjoint: Whether to run the backward pass.
+///     adjoint: Whether to run the backward pass: adds to the gradients of what the kernel reads what follows from
+///         the gradients of what it writes.
 ///     record_tape: Whether a tape records the launch.
 ///     record_cmd: Whether to give back a `Launch` instead of running.
 ///     max_blocks: The most blocks on a GPU; 0 for no limit.
@@ -228,7 +231,6 @@ pub fn launch<'py>(
     max_blocks: i64,
     block_dim: Option<i64>,
 ) -> PyResult<Option<Bound<'py, Launch>>> {
-    let _ = (adj_inputs, adj_outputs, record_tape);
     let Ok(object) = kernel.cast::<Kernel>() else {
         let message = format!(
             "only kernels can be launched, functions decorated with @kernel, not {}",
@@ -236,9 +238,6 @@ pub fn launch<'py>(
         );
         return Err(argument_error(py, message));
     };
-    if adjoint {
-        return Err(PyNotImplementedError::new_err("backward passes are not available yet"));
-    }
     let bounds = bounds_argument(dim)?;
     let place = Place::new(py, device, stream)?;
     let (max_blocks, block_dim) = grid_arguments(max_blocks, block_dim)?;
@@ -272,11 +271,23 @@ pub fn launch<'py>(
     if next != instance.packers.len() {
         return Err(wrong_count(py, &instance.name, instance.packers.len(), next));
     }
+    let pass = if adjoint {
+        let adjoints = Arguments::new(adj_inputs, adj_outputs);
+        if let Some(held) = held.as_mut() {
+            for gradient in adjoints.iter() {
+                held.push(gradient?.unbind());
+            }
+        }
+        Pass::Backward(gradients(py, &instance, &arguments, &adjoints, &mut block)?)
+    } else {
+        Pass::Forward
+    };
     let Block { facts, temporaries, .. } = block;
     if let Some(held) = held {
         let words = words.to_vec();
         let state = Recorded { words, bounds, facts, code: None, held, temporaries: temporaries.into_vec() };
         let launch = Launch {
+            pass,
             kernel: object.clone().unbind(),
             instance,
             device: place.device,
@@ -287,6 +298,14 @@ pub fn launch<'py>(
         };
         return Bound::new(py, launch).map(Some);
     }
+    if record_tape
+        && !adjoint
+        && let Some(tape) = crate::tape::active(py)
+    {
+        let device = device_object(py, place.device)?;
+        let recorded = (kernel, dim, max_blocks, inputs, outputs, device, block_dim);
+        tape.call_method1(py, intern!(py, "record_launch"), recorded)?;
+    }
     if bounds.size == 0 {
         return Ok(None);
     }
@@ -296,7 +315,7 @@ pub fn launch<'py>(
             compile_module(py, module, &instance, place.device)?;
         }
     }
-    let (code, block_dim) = instance.load(py, place.device, facts, block_dim, max_blocks > 0)?;
+    let (code, block_dim) = instance.load(py, place.device, facts, block_dim, max_blocks > 0, &pass)?;
     if let Some(stream) = &place.stream {
         record_uses(py, &arguments, &temporaries, stream)?;
     }
@@ -336,6 +355,7 @@ fn grid_arguments(max_blocks: i64, block_dim: Option<i64>) -> PyResult<(u32, u32
 /// A recorded launch: runs again and again without looking at its arguments.
 #[pyclass(frozen, module = "inkle")]
 pub struct Launch {
+    pass: Pass,
     kernel: Py<Kernel>,
     instance: Arc<Instance>,
     device: Device,
@@ -409,7 +429,14 @@ impl Launch {
             let facts = state.facts;
             drop(state);
             // Without the lock: compiling lets other threads run.
-            let code = self.instance.load(py, self.device, facts, self.block_dim, self.max_blocks > 0)?;
+            let code = self.instance.load(
+                py,
+                self.device,
+                facts,
+                self.block_dim,
+                self.max_blocks > 0,
+                &self.pass,
+            )?;
             state = self.state.lock().unwrap_or_else(|e| e.into_inner());
             state.code = Some(code);
         }

@@ -3,6 +3,7 @@
 //! This crate converts between Python objects and the crates below; it has no type rules, compiler logic or caching
 //! of its own, so everything Python can do, Rust can do too.
 
+mod adjoint;
 mod ahead;
 mod algorithms;
 mod arguments;
@@ -39,6 +40,7 @@ mod source;
 mod storage;
 mod stream;
 mod structs;
+mod tape;
 
 /// The native half of `inkle`; use `import inkle`.
 #[pyo3::pymodule(gil_used = true)]
@@ -109,6 +111,8 @@ mod _native {
     };
     #[pymodule_export]
     use crate::structs::{Struct, StructInstance};
+    #[pymodule_export]
+    use crate::tape::{get_tape, set_tape};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

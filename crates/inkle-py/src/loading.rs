@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use crate::device::device_argument;
-use crate::kernel::{Instance, Kernel};
+use crate::kernel::{Instance, Kernel, Pass};
 use crate::module::{Module, all_modules, module_argument};
 
 /// What a kernel with a mistake does to the loading of its module.
@@ -55,7 +55,16 @@ pub fn load<'py>(
                     scope.spawn(|| -> PyResult<()> {
                         while let Some((instance, device)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
                             Python::attach(|py| {
-                                instance.load(py, *device, instance.usual_facts(), block_dim, false).map(drop)
+                                instance
+                                    .load(
+                                        py,
+                                        *device,
+                                        instance.usual_facts(),
+                                        block_dim,
+                                        false,
+                                        &Pass::Forward,
+                                    )
+                                    .map(drop)
                             })?;
                         }
                         Ok(())

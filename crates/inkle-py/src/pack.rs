@@ -49,7 +49,7 @@ pub struct Facts {
 }
 
 /// The alignment that [`Facts::aligned`] is about, bytes; allocations have more.
-const ALIGNMENT: u64 = 16;
+pub const ALIGNMENT: u64 = 16;
 
 /// The block under construction and what was learnt on the way.
 pub struct Block<'a> {
@@ -237,7 +237,7 @@ impl Packer {
         device: Device,
     ) -> PyResult<()> {
         let py = instance.py();
-        for array in instance.get().arrays(py) {
+        for (_, array) in instance.get().arrays(py) {
             if let Ok(array) = array.bind(py).cast::<Array>()
                 && let Some(data) = array.get().data()
                 && data.array().device() != device

@@ -301,9 +301,9 @@ impl StructInstance {
         }
     }
 
-    /// The arrays that the instance's fields hold.
-    pub fn arrays(&self, py: Python<'_>) -> Vec<Py<PyAny>> {
-        self.storage.objects(py, self.offset, self.decl.get().size).into_iter().map(|(_, o)| o).collect()
+    /// The arrays that the instance's fields hold, and where in its bytes.
+    pub fn arrays(&self, py: Python<'_>) -> Vec<(u32, Py<PyAny>)> {
+        self.storage.objects(py, self.offset, self.decl.get().size)
     }
 
     fn get_field<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {

@@ -1,14 +1,24 @@
 //! Which code a launch runs, and getting it ready.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use inkle_module::{Loaded, Options};
+use inkle_module::{ArrayGrad, KernelIr, Loaded, Options};
 use inkle_runtime::Device;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use super::{Compiled, Instance, Variant, exception};
+use super::{Code, Compiled, Instance, Variant, exception};
 use crate::cache::apply_cache_settings;
 use crate::pack::Facts;
+
+/// Which way a kernel runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Pass {
+    /// As it is written.
+    Forward,
+    /// Backwards, for arguments whose arrays have these gradients.
+    Backward(Vec<ArrayGrad>),
+}
 
 impl Compiled {
     fn options_for(&self, variant: &Variant) -> Options {
@@ -24,6 +34,60 @@ impl Compiled {
             ..self.options.clone()
         }
     }
+
+    /// The code that runs the kernel backwards, made at first need.
+    fn backward(&self, py: Python<'_>, name: &str, grads: &[ArrayGrad]) -> PyResult<Arc<Code>> {
+        if !self.enable_backward {
+            return Err(PyRuntimeError::new_err(format!(
+                "kernel `{name}` has no backward pass: `enable_backward` is off for it, its module or in inkle.config"
+            )));
+        }
+        let find = || {
+            let known = self.backward.lock().unwrap_or_else(|e| e.into_inner());
+            known.iter().find(|(g, _)| g == grads).map(|(_, code)| code.clone())
+        };
+        let code = match find() {
+            Some(code) => code,
+            None => {
+                let made = py.detach(|| self.forward.kernel.ir().backward(grads));
+                let made = made.map(|ir| Arc::new(Code::new(ir)));
+                let mut known = self.backward.lock().unwrap_or_else(|e| e.into_inner());
+                match known.iter().find(|(g, _)| g == grads) {
+                    Some((_, code)) => code.clone(),
+                    None => {
+                        known.push((grads.to_vec(), made.clone()));
+                        made
+                    }
+                }
+            }
+        };
+        code.map_err(|error| exception(py, &error))
+    }
+}
+
+impl Code {
+    /// A kernel of which nothing is loaded.
+    pub fn new(ir: KernelIr) -> Code {
+        Code { kernel: inkle_module::Kernel::new(ir), ready: Mutex::new(Vec::new()) }
+    }
+
+    fn find(&self, variant: &Variant) -> Option<Arc<Loaded>> {
+        let ready = self.ready.lock().unwrap_or_else(|e| e.into_inner());
+        ready.iter().find(|(v, _)| v == variant).map(|(_, code)| code.clone())
+    }
+
+    fn load(&self, py: Python<'_>, variant: Variant, compiled: &Compiled) -> PyResult<Arc<Loaded>> {
+        if let Some(code) = self.find(&variant) {
+            return Ok(code);
+        }
+        let options = compiled.options_for(&variant);
+        apply_cache_settings(py)?;
+        let code = py
+            .detach(|| self.kernel.load(variant.device, &options))
+            .map_err(|error| exception(py, &error))?;
+        self.ready.lock().unwrap_or_else(|e| e.into_inner()).push((variant, code.clone()));
+        Ok(code)
+    }
 }
 
 impl Instance {
@@ -38,6 +102,7 @@ impl Instance {
         facts: Facts,
         block_dim: u32,
         grid_stride: bool,
+        pass: &Pass,
     ) -> PyResult<(Arc<Loaded>, u32)> {
         let compiled = self.outcome.as_ref().map_err(|error| exception(py, error))?;
         let block_dim = if block_dim == 0 { compiled.default_block_dim } else { block_dim };
@@ -49,17 +114,10 @@ impl Instance {
             block_dim: if on_gpu { block_dim } else { 0 },
             grid_stride: on_gpu && grid_stride,
         };
-        {
-            let ready = compiled.ready.lock().unwrap_or_else(|e| e.into_inner());
-            if let Some((_, code)) = ready.iter().find(|(v, _)| *v == variant) {
-                return Ok((code.clone(), block_dim));
-            }
-        }
-        let options = compiled.options_for(&variant);
-        apply_cache_settings(py)?;
-        let code =
-            py.detach(|| compiled.kernel.load(device, &options)).map_err(|error| exception(py, &error))?;
-        compiled.ready.lock().unwrap_or_else(|e| e.into_inner()).push((variant, code.clone()));
+        let code = match pass {
+            Pass::Forward => compiled.forward.load(py, variant, compiled)?,
+            Pass::Backward(grads) => compiled.backward(py, &self.name, grads)?.load(py, variant, compiled)?,
+        };
         Ok((code, block_dim))
     }
 
@@ -68,8 +126,9 @@ impl Instance {
         let Ok(compiled) = &self.outcome else { return };
         let block_dim = compiled.default_block_dim;
         let variant = Variant { device, contiguous: true, aligned: true, block_dim, grid_stride: false };
-        if let Ok(code) = compiled.kernel.load(device, &compiled.options_for(&variant)) {
-            let mut ready = compiled.ready.lock().unwrap_or_else(|e| e.into_inner());
+        let forward = &compiled.forward;
+        if let Ok(code) = forward.kernel.load(device, &compiled.options_for(&variant)) {
+            let mut ready = forward.ready.lock().unwrap_or_else(|e| e.into_inner());
             if !ready.iter().any(|(v, _)| *v == variant) {
                 ready.push((variant, code));
             }

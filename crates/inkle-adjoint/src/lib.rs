@@ -1,0 +1,102 @@
+//! Reverse-mode differentiation: the kernel that runs a kernel backwards, as a pass from IR to IR.
+//!
+//! # What a backward kernel does
+//!
+//! It takes the kernel's arguments. For each thread it computes the values again that the gradients depend on (the
+//! forward sweep), then goes through the operations in reverse order and carries gradients from results to operands
+//! (the reverse sweep). A value that was loaded adds its gradient to the element of the array's gradient, atomically; a
+//! value that was stored takes the gradient of the element, which becomes zero: what the element held before had no
+//! part in what came after, so a kernel may overwrite what it, or one before it, wrote. An array whose gradient is to
+//! be kept ([`ArrayGrad::Keep`]) is left as it is.
+//!
+//! The forward sweep writes nothing. It reads memory as the kernel left it, which is what the kernel read unless the
+//! element was overwritten afterwards. Where a value is needed that certainly was, the kernel is refused with
+//! [`AdjointError::Overwritten`]; so is one that needs the old value of an atomic operation.
+//!
+//! Only what leads from an array with a gradient to another one is differentiated (`activity.rs`), and only what the
+//! formulas need is computed again (`need.rs`). Functions get an adjoint function per set of arguments with gradients,
+//! which computes the function again and gives the gradients of its parameters. What is known of each operation's
+//! derivative is in one table, `rules.rs`, with the formulas in `scalar.rs`.
+//!
+//! # Branches and loops
+//!
+//! The reverse of a block first computes again what the block needs, right there, so no value outlives its block. `if`
+//! becomes an `if` on the same condition. A loop becomes a `for` from its last iteration to its first that carries the
+//! gradients of the carried values and of what the body reads from outside.
+//!
+//! An iteration is computed again from what it started from, so the carried values that its formulas need must be
+//! found again. The rule:
+//!
+//! 1. What grows by the same integer each time follows from the iteration's number. Nothing is kept.
+//! 2. In a `for` whose length is known and whose values take at most 2 KiB, all of them are recorded.
+//! 3. Else there are checkpoints: the states at the start of some iterations, each halfway between the one before and
+//!    the iteration that is wanted. From the nearest one the loop is run again. There are never more of them than the
+//!    iteration's number has bits (34 for 32 bits), and a loop of n iterations runs `n * log2(n) / 2` iterations again.
+//!
+//! Both are kept in local arrays, so memory is bounded by the program, whatever its input. A carried value that no
+//! formula needs, such as a sum, is neither kept nor computed again.
+#![forbid(unsafe_code)]
+
+mod activity;
+mod driver;
+mod error;
+mod loops;
+mod memory;
+mod need;
+mod overwrite;
+mod reverse;
+mod rules;
+mod scalar;
+mod sweep;
+
+use inkle_ir::{Module, Type};
+
+use activity::{Info, State, array_count, has_float};
+use driver::Driver;
+
+pub use error::AdjointError;
+
+/// What there is to know of one array of a kernel's arguments.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ArrayGrad {
+    /// It has no gradient.
+    None,
+    /// It has a gradient; overwriting an element clears the element's gradient.
+    Clear,
+    /// It has a gradient; overwriting an element leaves the element's gradient as it is.
+    Keep,
+}
+
+/// The number of arrays in arguments of these types, those in structs counted too: how many [`ArrayGrad`]s
+/// [`backward`] takes, in order of parameters and fields.
+pub fn count_arrays(types: impl IntoIterator<Item = Type>) -> usize {
+    types.into_iter().map(array_count).sum()
+}
+
+/// Whether an array of such elements can have a gradient that something flows to.
+pub fn is_differentiable(element: Type) -> bool {
+    has_float(element)
+}
+
+/// The module that runs the kernel of `module` backwards, for arguments with the given gradients. It has the kernel's
+/// parameters; gradients are found through the arrays ([`OpKind::GradArray`](inkle_ir::OpKind::GradArray)).
+/// `module` is verified, and so is what comes out; it is not simplified.
+///
+/// # Errors
+/// When the kernel cannot be differentiated.
+pub fn backward(module: &Module, grads: &[ArrayGrad]) -> Result<Module, AdjointError> {
+    let kernel = module.kernel().ok_or(AdjointError::NoKernel)?;
+    let expected = count_arrays(kernel.params.iter().map(|p| p.ty));
+    if expected != grads.len() {
+        return Err(AdjointError::WrongCount { expected, found: grads.len() });
+    }
+    let mut rest = grads.iter().map(|&g| State::from(g));
+    let params: Vec<Info> = kernel
+        .params
+        .iter()
+        .map(|p| Info { varied: false, arrays: rest.by_ref().take(array_count(p.ty)).collect() })
+        .collect();
+    let mut driver = Driver::new(module);
+    driver.kernel(&params)?;
+    Ok(driver.out)
+}

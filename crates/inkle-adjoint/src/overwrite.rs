@@ -1,0 +1,178 @@
+//! Finds values that are needed from array elements which are overwritten afterwards.
+
+use inkle_ir::{Block, Function, Op, OpKind, Value, ValueDef};
+
+use crate::error::AdjointError;
+use crate::need::Need;
+use crate::sweep::Result;
+
+/// A read or write of memory and the blocks and operations that it is nested in, from the outside.
+struct Access {
+    op: Op,
+    path: Vec<(Block, usize)>,
+}
+
+/// Refuses a function in which a value of the needed ones is read from an element that certainly is overwritten later.
+pub(crate) fn check<'a>(f: &Function, needs: impl Iterator<Item = &'a Need>) -> Result<()> {
+    let mut writes = Vec::new();
+    let mut reads = Vec::new();
+    let mut path = Vec::new();
+    collect(f, f.body, &mut path, &mut reads, &mut writes);
+    if writes.is_empty() || reads.is_empty() {
+        return Ok(());
+    }
+    let needs: Vec<&Need> = needs.collect();
+    for read in &reads {
+        let value = f.op(read.op).results[0];
+        if !needs.iter().any(|need| need.contains(&value)) {
+            continue;
+        }
+        for write in &writes {
+            let (from, to) = (f.op(read.op).operands[0], f.op(write.op).operands[0]);
+            if is_same_place(f, from, to) && follows(f, read, write, from) {
+                return Err(AdjointError::Overwritten {
+                    read: f.op(read.op).span,
+                    write: f.op(write.op).span,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn collect(
+    f: &Function,
+    block: Block,
+    path: &mut Vec<(Block, usize)>,
+    reads: &mut Vec<Access>,
+    writes: &mut Vec<Access>,
+) {
+    for (position, &op) in f.block(block).ops.iter().enumerate() {
+        path.push((block, position));
+        let data = f.op(op);
+        match data.kind {
+            OpKind::Load => reads.push(Access { op, path: path.clone() }),
+            OpKind::Store | OpKind::Atomic(_) | OpKind::AtomicCas => {
+                writes.push(Access { op, path: path.clone() });
+            }
+            _ => {}
+        }
+        for &inner in &data.blocks {
+            collect(f, inner, path, reads, writes);
+        }
+        path.pop();
+    }
+}
+
+/// Whether two addresses are certainly of one element, or of one and a part of it.
+fn is_same_place(f: &Function, a: Value, b: Value) -> bool {
+    let (a, b) = (steps(f, a), steps(f, b));
+    a.iter().zip(&b).all(|(&a, &b)| is_same_step(f, a, b))
+}
+
+/// An address from the array to the innermost part.
+fn steps(f: &Function, mut value: Value) -> Vec<Value> {
+    let mut steps = vec![value];
+    while let Some(data) = f.defining_op(value)
+        && let OpKind::Elem | OpKind::Field(_) | OpKind::Comp | OpKind::View(_) | OpKind::Window(_) =
+            data.kind
+    {
+        value = data.operands[0];
+        steps.push(value);
+    }
+    steps.reverse();
+    steps
+}
+
+fn is_same_step(f: &Function, a: Value, b: Value) -> bool {
+    if a == b {
+        return true;
+    }
+    let (Some(a), Some(b)) = (f.defining_op(a), f.defining_op(b)) else { return false };
+    let is_step = matches!(
+        a.kind,
+        OpKind::Elem | OpKind::Field(_) | OpKind::Comp | OpKind::View(_) | OpKind::Window(_)
+    );
+    is_step
+        && a.kind == b.kind
+        && a.operands.len() == b.operands.len()
+        && a.operands[1..].iter().zip(&b.operands[1..]).all(|(&x, &y)| is_equal(f, x, y))
+}
+
+/// Whether two indices certainly are equal.
+fn is_equal(f: &Function, a: Value, b: Value) -> bool {
+    if a == b {
+        return true;
+    }
+    match (f.defining_op(a), f.defining_op(b)) {
+        (Some(a), Some(b)) => matches!((&a.kind, &b.kind), (OpKind::Const(x), OpKind::Const(y)) if x == y),
+        _ => false,
+    }
+}
+
+/// Whether the write happens after the read in some run, to the same element.
+fn follows(f: &Function, read: &Access, write: &Access, address: Value) -> bool {
+    let shared = read.path.iter().zip(&write.path).take_while(|(a, b)| a == b).count();
+    // A loop around both in which the address does not change.
+    for &(block, position) in &read.path[..shared] {
+        let op = f.block(block).ops[position];
+        if matches!(f.op(op).kind, OpKind::For | OpKind::While) && is_fixed_in(f, address, op) {
+            return true;
+        }
+    }
+    match (read.path.get(shared), write.path.get(shared)) {
+        // In one block, one after the other; else they are in two branches of one `if`.
+        (Some((a, before)), Some((b, after))) => a == b && before < after,
+        _ => false,
+    }
+}
+
+/// Whether an address is the same in all iterations of a loop: nothing that it is made of is defined in there.
+fn is_fixed_in(f: &Function, address: Value, op: Op) -> bool {
+    let mut work = vec![address];
+    while let Some(value) = work.pop() {
+        match f.value(value).def {
+            ValueDef::Param { block, .. } => {
+                if holds(f, op, block) {
+                    return false;
+                }
+            }
+            ValueDef::Result { op: definition, .. } => {
+                let data = f.op(definition);
+                match data.kind {
+                    OpKind::Const(_) | OpKind::Zero => {}
+                    OpKind::Elem
+                    | OpKind::Field(_)
+                    | OpKind::Comp
+                    | OpKind::View(_)
+                    | OpKind::Window(_)
+                    | OpKind::Unary(_)
+                    | OpKind::Binary(_)
+                    | OpKind::Cmp(_)
+                    | OpKind::Select
+                    | OpKind::Cast
+                    | OpKind::Shape(_) => work.extend(&data.operands),
+                    _ => {
+                        if is_defined_in(f, op, definition) {
+                            return false;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    true
+}
+
+fn holds(f: &Function, op: Op, block: Block) -> bool {
+    f.op(op)
+        .blocks
+        .iter()
+        .any(|&inner| inner == block || f.block(inner).ops.iter().any(|&nested| holds(f, nested, block)))
+}
+
+fn is_defined_in(f: &Function, op: Op, definition: Op) -> bool {
+    f.op(op).blocks.iter().any(|&inner| {
+        f.block(inner).ops.iter().any(|&nested| nested == definition || is_defined_in(f, nested, definition))
+    })
+}

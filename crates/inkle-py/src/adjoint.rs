@@ -1,0 +1,147 @@
+//! Launches that run kernels backwards: which gradients their arguments have.
+
+use inkle_ir::{ArrayDesc, ArrayType, Type};
+use inkle_module::{ArrayGrad, is_differentiable};
+use inkle_runtime as rt;
+use pyo3::prelude::*;
+use smallvec::SmallVec;
+
+use crate::array::Array;
+use crate::error::argument_error;
+use crate::indexed::IndexedArray;
+use crate::kernel::{Arguments, Instance};
+use crate::pack::{Block, Facts, Packer};
+use crate::structs::StructInstance;
+
+/// Where the arrays of a value of type `ty` at byte `offset` lie, in order.
+fn arrays_in(ty: Type, offset: usize, found: &mut Vec<(usize, &'static ArrayType)>) {
+    match ty {
+        Type::Array(array) => found.push((offset, array)),
+        Type::Struct(s) => {
+            for (field, layout) in s.fields.iter().zip(s.layout().0) {
+                arrays_in(field.ty, offset + layout.offset as usize, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Where in the bytes of an argument arrays lie whose gradients are to be kept.
+fn kept(py: Python<'_>, argument: &Bound<'_, PyAny>) -> Vec<usize> {
+    let keeps = |object: &Bound<'_, PyAny>| {
+        let array = match object.cast::<IndexedArray>() {
+            Ok(indexed) => indexed.get().array().bind(py).clone(),
+            Err(_) => match object.cast::<Array>() {
+                Ok(array) => array.clone(),
+                Err(_) => return false,
+            },
+        };
+        array.get().data().is_some_and(crate::array::Data::retains_grad)
+    };
+    if let Ok(instance) = argument.cast::<StructInstance>() {
+        let arrays = instance.get().arrays(py).into_iter();
+        return arrays.filter(|(_, a)| keeps(a.bind(py))).map(|(at, _)| at as usize).collect();
+    }
+    if keeps(argument) { vec![0] } else { Vec::new() }
+}
+
+fn read_desc(bytes: &[u8]) -> ArrayDesc {
+    let word = |at: usize| {
+        let mut word = [0; 8];
+        word.copy_from_slice(&bytes[at..at + 8]);
+        u64::from_ne_bytes(word)
+    };
+    let pair = |word: u64| [word as u32 as i32, (word >> 32) as u32 as i32];
+    let ([a, b], [c, d]) = (pair(word(16)), pair(word(24)));
+    ArrayDesc {
+        data: word(0),
+        grad: word(8),
+        shape: [a, b, c, d],
+        strides: [32, 40, 48, 56].map(|at| word(at) as i64),
+    }
+}
+
+/// Whether the elements of two arrays lie in the same way.
+fn is_laid_out_like(a: &ArrayDesc, b: &ArrayDesc, ndim: usize) -> bool {
+    (0..ndim).all(|d| a.shape[d] == b.shape[d] && (a.shape[d] <= 1 || a.strides[d] == b.strides[d]))
+}
+
+/// What holds of the gradients of all arrays of a launch whose arguments are packed in `block`, in the order of
+/// parameters and fields. Gradients given by `adjoints` take the place of the arrays' own.
+///
+/// # Errors
+/// When a gradient does not fit its array.
+pub fn gradients(
+    py: Python<'_>,
+    instance: &Instance,
+    arguments: &Arguments<'_, '_>,
+    adjoints: &Arguments<'_, '_>,
+    block: &mut Block<'_>,
+) -> PyResult<Vec<ArrayGrad>> {
+    let mut grads = Vec::new();
+    let mut adjoints = adjoints.iter();
+    let mut other = vec![0u8; block.bytes.len()];
+    for (packer, argument) in instance.packers.iter().zip(arguments.iter()) {
+        let argument = argument?;
+        let adjoint = adjoints.next().transpose()?.filter(|a| !a.is_none());
+        let mut arrays = Vec::new();
+        arrays_in(packer.ty, packer.offset, &mut arrays);
+        if arrays.is_empty() {
+            continue;
+        }
+        let given = match &adjoint {
+            Some(adjoint) => Some(pack(adjoint, packer, instance, &mut other, block)?),
+            None => None,
+        };
+        let kept = kept(py, &argument);
+        for (at, ty) in arrays {
+            let own = read_desc(&block.bytes[at..]);
+            let mut gradient = own.grad;
+            let mut keeps = kept.contains(&(at - packer.offset));
+            if given.is_some() {
+                let other = read_desc(&other[at..]);
+                if other.data != 0 && other.data != own.grad {
+                    if !is_laid_out_like(&own, &other, ty.ndim as usize) {
+                        let message = format!(
+                            "kernel `{}`, argument `{}`: the gradient must have the shape and the strides of its array",
+                            instance.name, packer.name
+                        );
+                        return Err(argument_error(py, message));
+                    }
+                    // Whoever gives another gradient than the array's own looks after it.
+                    (gradient, keeps) = (other.data, true);
+                    block.bytes[at + 8..at + 16].copy_from_slice(&gradient.to_ne_bytes());
+                    if !gradient.is_multiple_of(crate::pack::ALIGNMENT) && packer.index < 64 {
+                        block.facts.aligned &= !(1 << packer.index);
+                    }
+                }
+            }
+            grads.push(match (gradient, keeps) {
+                (0, _) => ArrayGrad::None,
+                _ if !is_differentiable(ty.elem) => ArrayGrad::None,
+                (_, true) => ArrayGrad::Keep,
+                (_, false) => ArrayGrad::Clear,
+            });
+        }
+    }
+    Ok(grads)
+}
+
+/// Packs an argument's gradient where the argument itself would lie in `bytes`.
+fn pack(
+    adjoint: &Bound<'_, PyAny>,
+    packer: &Packer,
+    instance: &Instance,
+    bytes: &mut [u8],
+    block: &mut Block<'_>,
+) -> PyResult<()> {
+    let mut temporaries: SmallVec<[rt::Array; 2]> = SmallVec::new();
+    {
+        let mut other =
+            Block { bytes, device: block.device, facts: Facts::default(), temporaries: SmallVec::new() };
+        packer.pack(adjoint, &instance.name, &mut other)?;
+        temporaries.append(&mut other.temporaries);
+    }
+    block.temporaries.append(&mut temporaries);
+    Ok(())
+}
