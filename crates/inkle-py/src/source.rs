@@ -14,10 +14,24 @@ use pyo3::prelude::*;
 
 const NO_SOURCE: Code = Code("S005");
 
-/// The text of a file at one time.
+/// The text of a file, registered when the first function of it is looked into: finding a registered file again means
+/// comparing all of its text.
+struct Text {
+    name: String,
+    text: String,
+    registered: OnceLock<Arc<SourceFile>>,
+}
+
+impl Text {
+    fn file(&self) -> &Arc<SourceFile> {
+        self.registered.get_or_init(|| SourceFile::register(&self.name, &self.text))
+    }
+}
+
+/// What a file held when it was last looked at.
 struct FileText {
     modified: Option<SystemTime>,
-    text: Arc<str>,
+    text: Arc<Text>,
 }
 
 /// A function's place and the text of its file.
@@ -25,7 +39,7 @@ pub struct Origin {
     file: String,
     line: usize,
     name: String,
-    text: Option<Arc<str>>,
+    text: Option<Arc<Text>>,
 }
 
 fn files() -> &'static Mutex<HashMap<String, FileText>> {
@@ -33,7 +47,7 @@ fn files() -> &'static Mutex<HashMap<String, FileText>> {
     FILES.get_or_init(Mutex::default)
 }
 
-fn current_text(path: &str) -> Option<Arc<str>> {
+fn current_text(path: &str) -> Option<Arc<Text>> {
     let modified = std::fs::metadata(path).ok()?.modified().ok();
     let mut files = files().lock().unwrap_or_else(|e| e.into_inner());
     if let Some(known) = files.get(path)
@@ -41,7 +55,8 @@ fn current_text(path: &str) -> Option<Arc<str>> {
     {
         return Some(known.text.clone());
     }
-    let text: Arc<str> = String::from_utf8_lossy(&std::fs::read(path).ok()?).into();
+    let text = String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned();
+    let text = Arc::new(Text { name: path.to_owned(), text, registered: OnceLock::new() });
     files.insert(path.to_owned(), FileText { modified, text: text.clone() });
     Some(text)
 }
@@ -76,22 +91,24 @@ impl Origin {
     /// # Errors
     /// `S005` when the text is nowhere to be found; what the parser reports otherwise.
     pub fn parse(&self, py: Python<'_>) -> Result<(Arc<SourceFile>, Arc<FunctionDef>), Diagnostics> {
-        let text = self.text.clone().or_else(|| interactive_text(py, &self.file));
-        let Some(text) = text else {
+        let known = self.text.as_ref().map(|text| text.file().clone());
+        let file = known.or_else(|| {
+            interactive_text(py, &self.file).map(|text| SourceFile::register(&self.file, &text))
+        });
+        let Some(file) = file else {
             let message =
                 format!("the source of `{}` ({}, line {}) cannot be found", self.name, self.file, self.line);
             let help = "write kernels in a file; text given to `exec` is not kept by Python";
             return Err(Diagnostic::new(NO_SOURCE, Span::NONE, message).help(help).into());
         };
-        let file = SourceFile::register(&self.file, &text);
         let def = inkle_python::parse_file(&file).function_at_line(self.line, &self.name)?;
         Ok((file, def))
     }
 }
 
 /// The text of code typed in a session or a notebook, which Python's `linecache` knows.
-fn interactive_text(py: Python<'_>, file: &str) -> Option<Arc<str>> {
+fn interactive_text(py: Python<'_>, file: &str) -> Option<String> {
     let lines = py.import("linecache").ok()?.call_method1("getlines", (file,)).ok()?;
     let text: String = lines.extract::<Vec<String>>().ok()?.concat();
-    if text.is_empty() { None } else { Some(text.into()) }
+    if text.is_empty() { None } else { Some(text) }
 }
