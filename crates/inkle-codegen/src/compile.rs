@@ -180,9 +180,8 @@ fn generate(
     } else {
         llvm
     };
-    // On GPUs the library's functions are still to be inlined and the rest of a vector is a loop.
-    let widened = plan.lanes > 1 && matches!(target, Target::Cpu(_));
-    machine::optimize(&llvm, &llvm_machine, options.optimization_level, widened)?;
+    let lanes = matches!(target, Target::Cpu(_)).then_some(plan.lanes);
+    machine::optimize(&llvm, &llvm_machine, options.optimization_level, lanes)?;
     match want {
         Want::Llvm { .. } => Ok((llvm.print_to_string().to_bytes().to_vec(), plan)),
         Want::Code(kind) => Ok((machine::emit(&llvm, &llvm_machine, kind)?, plan)),

@@ -64,23 +64,32 @@ const WIDENED: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<n
                        loop-mssa(loop-rotate,licm,simple-loop-unswitch),gvn,instcombine<no-verify-fixpoint>,\
                        simplifycfg,adce)";
 
-/// Runs the optimisation pipeline.
+/// What a CPU kernel of one lane needs: the same, and what makes loops fast. LLVM's default pipeline would join scalars of
+/// straight code to vectors too, which takes most of the time with kernels that have thousands of stores and makes
+/// few of them faster.
+const ONE_LANE: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\
+                        loop-mssa(loop-rotate,licm,simple-loop-unswitch),loop(loop-idiom,indvars,loop-deletion),\
+                        gvn,sccp,instcombine<no-verify-fixpoint>,dse,adce,simplifycfg,\
+                        loop-vectorize,loop-unroll,instcombine<no-verify-fixpoint>,loop-mssa(licm),\
+                        simplifycfg,adce)";
+
+/// Runs the optimisation pipeline for a kernel that has `lanes` on the CPU; `None` for GPUs.
 pub(crate) fn optimize(
     module: &Module<'_>,
     machine: &TargetMachine,
     level: u8,
-    widened: bool,
+    lanes: Option<u32>,
 ) -> Result<(), CodegenError> {
-    let options = PassBuilderOptions::create();
-    // A kernel that already has lanes gains nothing from the loop vectoriser, which takes a third of the time.
-    options.set_loop_vectorization(!widened);
-    options.set_loop_slp_vectorization(!widened);
-    options.set_loop_interleaving(!widened);
-    options.set_loop_unrolling(true);
-    let pipeline = match level {
-        1 | 2 if widened => WIDENED.to_owned(),
+    let pipeline = match (level, lanes) {
+        (1 | 2, Some(1)) => ONE_LANE.to_owned(),
+        (1 | 2, Some(_)) => WIDENED.to_owned(),
         _ => format!("default<O{}>", level.min(3)),
     };
+    let options = PassBuilderOptions::create();
+    options.set_loop_vectorization(true);
+    options.set_loop_slp_vectorization(true);
+    options.set_loop_interleaving(true);
+    options.set_loop_unrolling(true);
     module
         .run_passes(&pipeline, machine, options)
         .map_err(|e| CodegenError::Broken { stage: "optimising", message: e.to_string() })

@@ -13,8 +13,9 @@ use crate::value::part_count;
 /// A kernel of more operations than this, after expansion of its calls, keeps one lane by default: its masks and
 /// vectors would take too long to compile.
 const AUTO_LIMIT: usize = 6000;
-/// A kernel of more operations than this is not emitted twice for the sake of its last vector.
-const COPY_LIMIT: usize = 400;
+/// A kernel of more operations than this is not emitted twice for the sake of its last vector: compiling it takes half
+/// the time, and asking at each access whether all lanes have threads costs it nothing that could be measured.
+const COPY_LIMIT: usize = 60;
 
 /// Lanes of more arrays of their own than this, bytes together, would not stay in the cache.
 const MAX_LOCAL_OF_LANES: u64 = 256 << 10;

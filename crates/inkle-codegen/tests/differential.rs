@@ -404,6 +404,14 @@ fn interleaved_vectors() {
         ]
     });
     same_everywhere(kernel!("interleaved"), &launches, 7);
+    let out = same_everywhere(kernel!("interleaved_some"), &launches, 7);
+    // Only lanes of the mask wrote.
+    let ((before, _), after) = (&launches[3], &out[3]);
+    let (a, b, written) = (as_f32s(before[0].data()), as_f32s(before[1].data()), as_f32s(after[1].data()));
+    for (lane, a) in a.chunks(2).enumerate() {
+        let range = 3 * lane..3 * lane + 3;
+        assert_eq!(b[range.clone()] == written[range], a[0] >= 0.5, "lane {lane}");
+    }
 }
 
 #[test]

@@ -308,9 +308,12 @@ impl<'m> Lower<'_, 'm> {
         let ids = self.ramp(self.e.int(32), 1);
         let left_wide = self.e.splat(left, lanes);
         let mask = self.e.icmp(Int::LLVMIntULT, ids, left_wide);
+        let count = self.e.intrinsic("llvm.umin", &[self.e.int(32)], &[left, self.e.i32(lanes as i32)]);
         self.mask = Some(mask);
+        self.existing = Some((mask, count));
         body(self, i)?;
         self.mask = None;
+        self.existing = None;
         let next = self.e.add(i, self.e.i32(lanes as i32));
         let latch = self.e.current_block();
         self.e.add_incoming(i, next, latch);

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use inkle_ir::{Scalar, Type};
+use smallvec::{SmallVec, smallvec};
 
 use super::Lower;
 use crate::emitter::{Int, Ty, V};
@@ -63,30 +64,36 @@ impl<'m> Lower<'_, 'm> {
             }
             Val::Linear { base, stride } if stride == i64::from(size) => {
                 let wide = self.e.vector(ty, self.lanes);
-                let align = self.lanes_align(base, size);
-                let v = match self.mask {
-                    None => self.e.load(wide, base, align),
-                    Some(mask) => {
-                        let passthru = self.e.null(wide);
-                        let types = [wide, self.e.type_of(base)];
-                        let v = self.e.intrinsic("llvm.masked.load", &types, &[base, mask, passthru]);
-                        self.e.set_argument_align(v, 0, size);
-                        v
-                    }
-                };
+                let read = |l: &mut Self, mask| smallvec![l.load_lanes(wide, base, size, mask)];
+                let v = self.under_masks(1, read, |l| read(l, l.mask))[0];
                 Val::Varying(self.in_register(v, part))
             }
             at => {
                 self.note_narrow();
-                let wide = self.e.vector(ty, self.lanes);
-                let addresses = self.wide(at);
-                let types = [wide, self.e.type_of(addresses)];
-                let mask = self.mask_vector();
-                let v = self.e.intrinsic("llvm.masked.gather", &types, &[addresses, mask, self.e.null(wide)]);
-                self.e.set_argument_align(v, 0, size);
+                let v = self.gather(ty, at, size);
                 Val::Varying(self.in_register(v, part))
             }
         }
+    }
+
+    /// Reads at an address per lane.
+    fn gather(&mut self, ty: Ty, at: Val, size: u32) -> V {
+        let wide = self.e.vector(ty, self.lanes);
+        let addresses = self.wide(at);
+        let types = [wide, self.e.type_of(addresses)];
+        let mask = self.mask_vector();
+        let v = self.e.intrinsic("llvm.masked.gather", &types, &[addresses, mask, self.e.null(wide)]);
+        self.e.set_argument_align(v, 0, size);
+        v
+    }
+
+    /// Writes at an address per lane.
+    fn scatter(&mut self, v: V, at: Val, size: u32) {
+        let addresses = self.wide(at);
+        let types = [self.e.type_of(v), self.e.type_of(addresses)];
+        let mask = self.mask_vector();
+        let call = self.e.intrinsic("llvm.masked.scatter", &types, &[v, addresses, mask]);
+        self.e.set_argument_align(call, 1, size);
     }
 
     /// Writes a value.
@@ -119,25 +126,17 @@ impl<'m> Lower<'_, 'm> {
             (Val::Linear { base, stride }, value) if stride == i64::from(size) => {
                 let v = self.wide(value);
                 let v = self.in_memory(v, part);
-                let align = self.lanes_align(base, size);
-                match self.mask {
-                    None => self.e.store(v, base, align),
-                    Some(mask) => {
-                        let types = [self.e.type_of(v), self.e.type_of(base)];
-                        let call = self.e.intrinsic("llvm.masked.store", &types, &[v, base, mask]);
-                        self.e.set_argument_align(call, 1, size);
-                    }
-                }
+                let write = |l: &mut Self, mask| {
+                    l.store_lanes(v, base, size, mask);
+                    SmallVec::new()
+                };
+                self.under_masks(1, write, |l| write(l, l.mask));
             }
             (at, value) => {
                 self.note_narrow();
                 let v = self.wide(value);
                 let v = self.in_memory(v, part);
-                let addresses = self.wide(at);
-                let types = [self.e.type_of(v), self.e.type_of(addresses)];
-                let mask = self.mask_vector();
-                let call = self.e.intrinsic("llvm.masked.scatter", &types, &[v, addresses, mask]);
-                self.e.set_argument_align(call, 1, size);
+                self.scatter(v, at, size);
             }
         }
     }
@@ -170,8 +169,10 @@ impl<'m> Lower<'_, 'm> {
         let Val::Linear { base, stride } = at else { return None };
         let (first, n) = (layout.first()?.0, layout.len());
         let most = if self.machine.gpu { GPU_MAX_INTERLEAVE } else { MAX_INTERLEAVE };
+        // Masks of narrower parts are no masks of the hardware's.
+        let masks = self.mask.is_none() || self.machine.masked_memory && first.size() >= 4;
         let whole = (2..=most).contains(&n)
-            && self.mask.is_none()
+            && masks
             && stride == i64::from(ty.size())
             && ty.size() == first.size() * n as u32
             && layout.iter().all(|&(part, _)| part == first);
@@ -184,20 +185,33 @@ impl<'m> Lower<'_, 'm> {
         }
         let lanes = self.lanes;
         let all = self.e.vector(self.memory_type(part), lanes * n as u32);
-        let v = self.e.load(all, base, part.size());
-        (0..n as u32)
-            .map(|k| {
-                let picks: Vec<u32> = (0..lanes).map(|lane| lane * n as u32 + k).collect();
-                let one = self.e.shuffle(v, self.e.poison(all), &picks);
-                Val::Varying(self.in_register(one, part))
-            })
-            .collect()
+        // Taken apart where it is read: a vector this long does not go from block to block in registers.
+        let read = |l: &mut Self, mask: Option<V>| -> SmallVec<[V; 4]> {
+            let v = l.load_lanes(all, base, part.size(), mask);
+            (0..n as u32)
+                .map(|k| {
+                    let picks: Vec<u32> = (0..lanes).map(|lane| lane * n as u32 + k).collect();
+                    l.e.shuffle(v, l.e.poison(all), &picks)
+                })
+                .collect()
+        };
+        let (ty, size) = (self.memory_type(part), part.size());
+        let each = |l: &mut Self| -> SmallVec<[V; 4]> {
+            (0..n as u32)
+                .map(|k| {
+                    let at = l.part_address(base, size, n as u32, k);
+                    l.gather(ty, at, size)
+                })
+                .collect()
+        };
+        let parts = self.under_masks(n as u32, read, each);
+        parts.into_iter().map(|v| Val::Varying(self.in_register(v, part))).collect()
     }
 
     fn store_interleaved(&mut self, base: V, part: Part, value: &Parts) {
         let lanes = self.lanes;
         let n = value.len() as u32;
-        let mut all: Vec<V> = value
+        let all: Vec<V> = value
             .iter()
             .map(|&v| {
                 let v = self.wide(v);
@@ -207,20 +221,105 @@ impl<'m> Lower<'_, 'm> {
         if self.machine.gpu {
             return self.store_pieces(base, part, &all);
         }
-        // Joined pairwise, since a shuffle takes two operands of one type.
-        let mut width = lanes;
-        while all.len() > 1 {
-            if all.len() % 2 == 1 {
-                all.push(self.e.poison(self.e.type_of(all[0])));
+        let together = |l: &mut Self, mask| {
+            // Joined pairwise, since a shuffle takes two operands of one type.
+            let (mut all, mut width) = (all.clone(), lanes);
+            while all.len() > 1 {
+                if all.len() % 2 == 1 {
+                    all.push(l.e.poison(l.e.type_of(all[0])));
+                }
+                let picks: Vec<u32> = (0..2 * width).collect();
+                all = all.chunks(2).map(|pair| l.e.shuffle(pair[0], pair[1], &picks)).collect();
+                width *= 2;
             }
-            let picks: Vec<u32> = (0..2 * width).collect();
-            all = all.chunks(2).map(|pair| self.e.shuffle(pair[0], pair[1], &picks)).collect();
-            width *= 2;
+            let order: Vec<u32> = (0..lanes).flat_map(|lane| (0..n).map(move |k| k * lanes + lane)).collect();
+            let poison = l.e.poison(l.e.type_of(all[0]));
+            let v = l.e.shuffle(all[0], poison, &order);
+            l.store_lanes(v, base, part.size(), mask);
+            SmallVec::new()
+        };
+        let size = part.size();
+        let each = |l: &mut Self| {
+            for (k, &v) in (0..).zip(&all) {
+                let at = l.part_address(base, size, n, k);
+                l.scatter(v, at, size);
+            }
+            SmallVec::new()
+        };
+        self.under_masks(n, together, each);
+    }
+
+    /// Where part `k` of each lane's element of `n` parts of `size` bytes is.
+    fn part_address(&mut self, base: V, size: u32, n: u32, k: u32) -> Val {
+        Val::Linear { base: self.e.byte_offset(base, k * size), stride: i64::from(n * size) }
+    }
+
+    /// Reads the lanes' neighbouring values, those of a mask when it is given.
+    fn load_lanes(&mut self, ty: Ty, base: V, size: u32, mask: Option<V>) -> V {
+        match mask {
+            None => {
+                let align = self.lanes_align(base, size);
+                self.e.load(ty, base, align)
+            }
+            Some(mask) => {
+                let types = [ty, self.e.type_of(base)];
+                let v = self.e.intrinsic("llvm.masked.load", &types, &[base, mask, self.e.null(ty)]);
+                self.e.set_argument_align(v, 0, size);
+                v
+            }
         }
-        let order: Vec<u32> = (0..lanes).flat_map(|lane| (0..n).map(move |k| k * lanes + lane)).collect();
-        let poison = self.e.poison(self.e.type_of(all[0]));
-        let v = self.e.shuffle(all[0], poison, &order);
-        self.e.store(v, base, part.size());
+    }
+
+    /// Writes what [`Self::load_lanes`] reads.
+    fn store_lanes(&mut self, v: V, base: V, size: u32, mask: Option<V>) {
+        match mask {
+            None => {
+                let align = self.lanes_align(base, size);
+                self.e.store(v, base, align);
+            }
+            Some(mask) => {
+                let types = [self.e.type_of(v), self.e.type_of(base)];
+                let call = self.e.intrinsic("llvm.masked.store", &types, &[v, base, mask]);
+                self.e.set_argument_align(call, 1, size);
+            }
+        }
+    }
+
+    /// Makes an access with the mask that it needs. When the active lanes are those that have a thread, that is none
+    /// for all vectors but the last, which is left to `rest`: the hardware is several times faster without a mask where
+    /// it has to wait for memory.
+    fn under_masks(
+        &mut self,
+        n: u32,
+        access: impl Fn(&mut Self, Option<V>) -> SmallVec<[V; 4]>,
+        rest: impl Fn(&mut Self) -> SmallVec<[V; 4]>,
+    ) -> SmallVec<[V; 4]> {
+        let Some(mask) = self.mask else { return access(self, None) };
+        let Some((_, count)) = self.existing.filter(|(existing, _)| *existing == mask) else {
+            // The bit of each lane, for each of its parts.
+            let picks: Vec<u32> =
+                (0..self.lanes).flat_map(|lane| std::iter::repeat_n(lane, n as usize)).collect();
+            let mask =
+                if n == 1 { mask } else { self.e.shuffle(mask, self.e.poison(self.e.type_of(mask)), &picks) };
+            return access(self, Some(mask));
+        };
+        let [all, some, join] = ["all", "some", "join"].map(|name| self.e.new_block(name));
+        let full = self.e.icmp(Int::LLVMIntEQ, count, self.e.i32(self.lanes as i32));
+        self.e.cond_br(full, all, some);
+        self.e.at_end(all);
+        let whole = access(self, None);
+        self.e.br(join);
+        self.e.at_end(some);
+        let part = rest(self);
+        self.e.br(join);
+        self.e.at_end(join);
+        let merge = |(&a, &b)| {
+            let v = self.e.phi(self.e.type_of(a));
+            self.e.add_incoming(v, a, all);
+            self.e.add_incoming(v, b, some);
+            v
+        };
+        whole.iter().zip(&part).map(merge).collect()
     }
 
     /// The accesses of all lanes to elements of `n` parts: per access its address and the parts it moves, counted

@@ -70,6 +70,8 @@ pub(crate) struct Machine {
     pub min_max: bool,
     /// Conversions between f16 and f32 are instructions.
     pub f16_convert: bool,
+    /// Loads and stores under masks are instructions.
+    pub masked_memory: bool,
 }
 
 impl Machine {
@@ -81,10 +83,18 @@ impl Machine {
                 fma: cpu.has_fma(),
                 min_max: cpu.family() == Some(crate::target::Family::Aarch64),
                 f16_convert: cpu.has("f16c") || cpu.family() == Some(crate::target::Family::Aarch64),
+                masked_memory: cpu.has_masked_memory(),
             },
             Target::Cuda(_) => {
                 let data_space = if has_local_arrays(module) { 0 } else { 1 };
-                Machine { gpu: true, data_space, fma: true, min_max: true, f16_convert: true }
+                Machine {
+                    gpu: true,
+                    data_space,
+                    fma: true,
+                    min_max: true,
+                    f16_convert: true,
+                    masked_memory: false,
+                }
             }
         }
     }
@@ -143,6 +153,8 @@ pub(crate) struct Lower<'c, 'm> {
     pub lanes: u32,
     /// Active lanes; `None` is all.
     pub mask: Option<V>,
+    /// The mask of the threads that exist, with their number, while it may be another than of all lanes.
+    pub existing: Option<(V, V)>,
     pub thread: Thread,
     analyser: Analyser<'m>,
     /// Per function, which values are used, once it is known.
@@ -228,6 +240,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             machine,
             lanes: 1,
             mask: None,
+            existing: None,
             thread: Thread { tid: SmallVec::new(), dims: SmallVec::new() },
             analyser: Analyser::new(ir, lane_dim(ir)),
             used: HashMap::new(),
