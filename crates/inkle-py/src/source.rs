@@ -92,9 +92,8 @@ impl Origin {
     /// `S005` when the text is nowhere to be found; what the parser reports otherwise.
     pub fn parse(&self, py: Python<'_>) -> Result<(Arc<SourceFile>, Arc<FunctionDef>), Diagnostics> {
         let known = self.text.as_ref().map(|text| text.file().clone());
-        let file = known.or_else(|| {
-            interactive_text(py, &self.file).map(|text| SourceFile::register(&self.file, &text))
-        });
+        let file = known
+            .or_else(|| interactive_text(py, &self.file).map(|text| SourceFile::register(&self.file, &text)));
         let Some(file) = file else {
             let message =
                 format!("the source of `{}` ({}, line {}) cannot be found", self.name, self.file, self.line);
