@@ -65,6 +65,11 @@ def run_child(path, *args, env=None, check=True):
     return done
 
 
+def child_path():
+    """The environment that lets a child import `_wp` from this folder."""
+    return {"PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])}
+
+
 def to_bfloat16(x):
     """float32 values rounded to the nearest bfloat16 (ties to even), as float32."""
     bits = np.asarray(x, dtype=np.float32).view(np.uint32).astype(np.uint64)

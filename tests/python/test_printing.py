@@ -1,7 +1,7 @@
 """print, printf and assert, observed from outside: each program runs in its own process."""
 
 import pytest
-from _support import HEADER, differs_from_warp, run_child
+from _support import HEADER, child_path, differs_from_warp, run_child
 from _wp import wp
 
 PROGRAM = """
@@ -49,13 +49,6 @@ def test_print_and_printf(device, tmp_path):
     lines = [line.rstrip() for line in run_child(path, device, env=child_path()).stdout.splitlines()]
     start = lines.index("5")
     assert lines[start : start + len(EXPECTED)] == EXPECTED
-
-
-def child_path():
-    """The environment that lets a child import `_wp` from this folder."""
-    import os
-
-    return {"PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])}
 
 
 ORDER = """

@@ -107,7 +107,8 @@ impl Code {
         self.run_on(&mut args.to_vec(), dims, &[], times)
     }
 
-    fn run_on(&self, args: &mut [Arg], dims: &[i32], cuts: &[u64], times: usize) -> f64 {
+    /// Calls `f` with the parameter block of a launch with these arguments.
+    pub fn with_params<R>(&self, args: &mut [Arg], dims: &[i32], f: impl FnOnce(&[u64]) -> R) -> R {
         assert_eq!(args.len(), self.types.len());
         let mut all_dims = [1; 4];
         all_dims[..dims.len()].copy_from_slice(dims);
@@ -144,22 +145,29 @@ impl Code {
                 }
             }
         }
+        f(&block)
+    }
+
+    fn run_on(&self, args: &mut [Arg], dims: &[i32], cuts: &[u64], times: usize) -> f64 {
+        let size = dims.iter().map(|&d| d as u64).product();
         let entry = self.object.symbol(&self.artifact.entry).expect("the entry");
         // SAFETY: the entry point has this type, by the contract of `inkle_codegen`.
         let entry: unsafe extern "C" fn(*const u8, u64, u64) = unsafe { std::mem::transmute(entry) };
-        let mut best = f64::INFINITY;
-        for _ in 0..times {
-            let start = cpu_ms();
-            let ends = cuts.iter().copied().filter(|&c| c < size).chain([size]);
-            let mut begin = 0;
-            for end in ends {
-                // SAFETY: the block is laid out as the code expects, and kernels in tests stay in their arrays.
-                unsafe { entry(block.as_ptr().cast(), begin, end) };
-                begin = end;
+        self.with_params(args, dims, |block| {
+            let mut best = f64::INFINITY;
+            for _ in 0..times {
+                let start = cpu_ms();
+                let ends = cuts.iter().copied().filter(|&c| c < size).chain([size]);
+                let mut begin = 0;
+                for end in ends {
+                    // SAFETY: the block is laid out as the code expects, and kernels in tests stay in their arrays.
+                    unsafe { entry(block.as_ptr().cast(), begin, end) };
+                    begin = end;
+                }
+                best = best.min(cpu_ms() - start);
             }
-            best = best.min(cpu_ms() - start);
-        }
-        best
+            best
+        })
     }
 }
 
