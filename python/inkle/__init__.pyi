@@ -1123,6 +1123,9 @@ def bitcast(*args: Any, **kwargs: Any) -> Any:
 def block_dim() -> _Number:
     """How many threads run as one block; 1 on CPUs."""
 
+def breakpoint(*args: Any, **kwargs: Any) -> Any:
+    """Stops in the debugger that the process runs under; without one the process or the kernel ends."""
+
 def cast(*args: Any, **kwargs: Any) -> Any:
     """Reinterprets the bits of a scalar as another type of the same size."""
 

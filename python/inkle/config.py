@@ -26,10 +26,10 @@ version: str = "1.19.0"
 """The version of the API that inkle implements."""
 
 verify_fp: bool = False
-"""Check after each launch that outputs are finite."""
+"""Kernels report floats that they write and that are not finite: printed, or an error in debug mode."""
 
 verify_cuda: bool = False
-"""Check for errors of the GPU after each launch; slow."""
+"""Wait for each launch on a GPU and raise what went wrong there; not while a graph is captured. Slow."""
 
 verify_autograd_array_access: bool = False
 """Report arrays that are overwritten between forward and backward pass."""
@@ -38,7 +38,8 @@ print_launches: bool = False
 """Print each launch."""
 
 mode: str = "release"
-"""``"release"``, or ``"debug"`` for checks of array bounds."""
+"""``"release"``, or ``"debug"``: an index out of bounds, a failed ``assert`` or an integer division by zero stops the kernel
+and is raised, with the place and the thread; on a GPU when it is next waited for."""
 
 optimization_level: int | None = None
 """0 to 3; ``None`` chooses by device."""

@@ -52,7 +52,8 @@ pub(crate) fn derivative(kind: &OpKind) -> Derivative {
         | OpKind::LaunchDim(_)
         | OpKind::BlockDim
         | OpKind::Print(_)
-        | OpKind::Assert(_) => Derivative::Zero,
+        | OpKind::Assert(_)
+        | OpKind::Breakpoint => Derivative::Zero,
         OpKind::Cast => NOTHING,
         OpKind::Select
         | OpKind::Construct

@@ -116,7 +116,12 @@ impl<'d, 'm> Sweep<'d, 'm> {
             let is_needed = data.results.iter().any(|r| need.contains(r));
             let reversed = reversed && self.activity.is_active_op(op);
             match &data.kind {
-                OpKind::Store | OpKind::Print(_) | OpKind::Assert(_) | OpKind::Yield | OpKind::Return => {}
+                OpKind::Store
+                | OpKind::Print(_)
+                | OpKind::Assert(_)
+                | OpKind::Breakpoint
+                | OpKind::Yield
+                | OpKind::Return => {}
                 OpKind::For => self.forward_for(op, need, reversed)?,
                 OpKind::While => self.forward_while(op, need, reversed)?,
                 _ if !is_needed => {}

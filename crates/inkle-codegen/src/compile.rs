@@ -173,6 +173,7 @@ fn generate(
         return Ok((llvm.print_to_string().to_bytes().to_vec(), plan));
     }
     if matches!(target, Target::Cuda(_)) {
+        crate::nvidia::report::link(&context, &llvm)?;
         crate::nvidia::libdevice::link(&context, &llvm, options, plan.lanes > 1)?;
     }
     let llvm = if options.lineinfo && matches!(target, Target::Cuda(_)) {

@@ -21,8 +21,11 @@ pub struct Options {
     pub fast_math: bool,
     /// Allows a multiplication and an addition to become one fused operation.
     pub fuse_fp: bool,
-    /// Bounds checks and `assert`.
+    /// Stops a kernel with a report at an index out of bounds, a failed `assert`, an integer division by zero or a
+    /// range with step zero.
     pub checks: bool,
+    /// Reports what is written and is not finite; with `checks` that stops the kernel.
+    pub verify_fp: bool,
     /// Source lines in the code, for profilers.
     pub lineinfo: bool,
     /// Lane width. On GPUs more than one needs [`Options::aligned`].
@@ -49,6 +52,7 @@ impl Default for Options {
             fast_math: false,
             fuse_fp: true,
             checks: false,
+            verify_fp: false,
             lineinfo: false,
             lanes: Lanes::Auto,
             contiguous: 0,
@@ -62,6 +66,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Whether the code depends on the places in the source that operations have, beyond what they do.
+    pub fn uses_places(&self) -> bool {
+        self.checks || self.verify_fp || self.lineinfo
+    }
+
     /// A stable text of all choices, for cache keys.
     pub fn key(&self) -> String {
         let lanes = match self.lanes {
@@ -73,11 +82,12 @@ impl Options {
             None => (0, 0),
         };
         format!(
-            "o{} fast{} fuse{} checks{} line{} lanes={lanes} contiguous={:x} aligned{} stride{} block={} regs={} bounds={max_threads},{min_blocks}",
+            "o{} fast{} fuse{} checks{} verify{} line{} lanes={lanes} contiguous={:x} aligned{} stride{} block={} regs={} bounds={max_threads},{min_blocks}",
             self.optimization_level,
             u8::from(self.fast_math),
             u8::from(self.fuse_fp),
             u8::from(self.checks),
+            u8::from(self.verify_fp),
             u8::from(self.lineinfo),
             self.contiguous,
             u8::from(self.aligned),
@@ -109,6 +119,7 @@ mod tests {
             Options { fast_math: true, ..base.clone() },
             Options { fuse_fp: false, ..base.clone() },
             Options { checks: true, ..base.clone() },
+            Options { verify_fp: true, ..base.clone() },
             Options { lineinfo: true, ..base.clone() },
             Options { lanes: Lanes::Fixed(1), ..base.clone() },
             Options { contiguous: 1, ..base.clone() },

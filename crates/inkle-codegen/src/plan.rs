@@ -76,7 +76,7 @@ pub(crate) fn plan(module: &Module, size: usize, cpu: &CpuTarget, options: &Opti
 /// expansion: as few as make one of its accesses as wide as the hardware's. One when the kernel is not of the kind
 /// that gains: straight code that moves elements. Whether the accesses lie as they must, the lowering finds out.
 pub(crate) fn gpu_lanes(module: &Module, size: usize, options: &Options) -> u32 {
-    if !options.aligned || options.checks || options.optimization_level == 0 {
+    if !options.aligned || options.checks || options.verify_fp || options.optimization_level == 0 {
         return 1;
     }
     let mut lanes = match options.lanes {
@@ -184,7 +184,7 @@ fn natural_lanes(module: &Module, cpu: &CpuTarget) -> u32 {
 /// What keeps a kernel from having lanes.
 fn obstacle(module: &Module, options: &Options) -> Option<ScalarReason> {
     let kernel_span = module.kernel().map_or(Span::NONE, |k| k.span);
-    if options.checks {
+    if options.checks || options.verify_fp {
         return Some(ScalarReason { span: kernel_span, message: "the kernel is built with checks".into() });
     }
     let lane = lane_dim(module);

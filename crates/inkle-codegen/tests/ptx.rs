@@ -248,11 +248,17 @@ fn a_missing_library_says_what_to_install() {
 }
 
 #[test]
-fn checks_print_and_trap() {
-    let text = ptx(kernel!("printing"), &Options { checks: true, ..Options::default() });
-    assert!(text.contains("vprintf") && text.contains("trap"), "{text}");
-    let without = ptx(kernel!("printing"), &Options::default());
-    assert!(without.contains("vprintf") && !without.contains("trap"), "{without}");
+fn checks_report_and_end_the_thread() {
+    let record = ".global .align 8 .u64 inkle_check_record";
+    let text = ptx(kernel!("saxpy"), &Options { checks: true, ..Options::default() });
+    // The loader finds the variable by its name; a thread that fails ends, and the others go on.
+    assert!(text.contains(&format!(".visible {record}")), "{text}");
+    assert!(text.contains("exit;") && text.contains("membar.sys"), "{text}");
+    assert!(text.contains("atom.relaxed.sys.cas.b32") || text.contains("atom.sys"), "{text}");
+    let text = ptx(kernel!("saxpy"), &Options { verify_fp: true, ..Options::default() });
+    assert!(text.contains(record) && !text.contains("exit;") && text.contains("vprintf"), "{text}");
+    let without = ptx(kernel!("saxpy"), &Options::default());
+    assert!(!without.contains(record) && !without.contains("vprintf"), "{without}");
 }
 
 #[test]
@@ -296,7 +302,7 @@ fn the_assembler_accepts_every_kernel() {
         for arch in [75, 80, 90, 120] {
             for options in [
                 Options::default(),
-                Options { checks: true, grid_stride: true, ..Options::default() },
+                Options { checks: true, verify_fp: true, grid_stride: true, ..Options::default() },
                 Options { contiguous: u64::MAX, aligned: true, ..Options::default() },
             ] {
                 match compile(&module(&text), &target(arch, CudaOutput::Cubin), &options) {

@@ -50,6 +50,41 @@ pub struct LaunchBounds {
     pub size: u64,
 }
 
+/// What a kernel built with checks tells the host of a GPU: page-locked memory of the host, whose address the loader
+/// stores in the module's variable [`CheckRecord::SYMBOL`].
+///
+/// The first thread that fails claims the record by setting `state` from 0 to 1, fills it in, sets `state` to 2 and
+/// ends. The host reads it when it waits for the device, and sets `state` to 0.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CheckRecord {
+    /// 0: nothing; 1: being written; 2: written.
+    pub state: u32,
+    /// How often something was reported that does not end the thread.
+    pub warnings: u32,
+    /// The number of arguments.
+    pub count: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// The arguments' bits.
+    pub args: [u64; CheckRecord::MAX_ARGS],
+    /// What the arguments are: 0 signed, 1 unsigned, 2 f64.
+    pub kinds: [u8; CheckRecord::MAX_ARGS],
+    /// A printf format, ended by a zero.
+    pub format: [u8; CheckRecord::FORMAT_BYTES],
+}
+
+impl CheckRecord {
+    /// The most arguments of a report.
+    pub const MAX_ARGS: usize = 16;
+    /// Room for the format, bytes.
+    pub const FORMAT_BYTES: usize = 1024;
+    /// How many warnings are printed; of more only the number is told.
+    pub const MAX_WARNINGS: u32 = 16;
+    /// The variable in GPU code that holds the record's address, a u64; zero when there is none.
+    pub const SYMBOL: &'static str = "inkle_check_record";
+}
+
 // Generated code reads these offsets.
 const _: () = {
     assert!(size_of::<ArrayDesc>() == 64);
@@ -61,6 +96,7 @@ const _: () = {
     assert!(std::mem::offset_of!(IndexedArrayDesc, shape) == 96);
     assert!(size_of::<LaunchBounds>() == 24);
     assert!(std::mem::offset_of!(LaunchBounds, size) == 16);
+    assert!(std::mem::offset_of!(CheckRecord, args) == 16);
 };
 
 /// Offset, size and alignment of one field or argument, bytes.

@@ -297,6 +297,8 @@ pub enum OpKind {
     Print(String),
     /// `assert %c, "message"`: stops the kernel with the message when false, in kernels built with checks.
     Assert(String),
+    /// `breakpoint`: stops in a debugger.
+    Breakpoint,
     /// `yield %v...`: ends a block of `if`, `for`, `while`.
     Yield,
     /// `return %v...`: ends a function's body.
@@ -321,6 +323,7 @@ impl OpKind {
                 | OpKind::Call(_)
                 | OpKind::Print(_)
                 | OpKind::Assert(_)
+                | OpKind::Breakpoint
                 | OpKind::Yield
                 | OpKind::Return
         )
@@ -380,6 +383,7 @@ impl OpKind {
             OpKind::Call(_) => "call",
             OpKind::Print(_) => "print",
             OpKind::Assert(_) => "assert",
+            OpKind::Breakpoint => "breakpoint",
             OpKind::Yield => "yield",
             OpKind::Return => "return",
         }

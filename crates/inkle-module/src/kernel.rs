@@ -7,10 +7,10 @@ use std::time::Instant;
 
 use inkle_adjoint::ArrayGrad;
 use inkle_codegen::{ArtifactKind, CodegenError, CpuTarget, CudaOutput, CudaTarget, Options, Target};
-use inkle_diag::Diagnostics;
+use inkle_diag::{Diagnostics, SourceFile, Span};
 use inkle_frontend::env::{Environment, FunctionKey};
 use inkle_frontend::{CheckOptions, check_kernel};
-use inkle_ir::{Module, Param, ParamLayout, Type};
+use inkle_ir::{Block, Module, Param, ParamLayout, Type};
 use inkle_runtime::elf::LoadedObject;
 use inkle_runtime::{CpuFunction, CudaFunction, CudaModule, Device, RuntimeError};
 
@@ -24,6 +24,8 @@ pub struct KernelIr {
     params: Vec<Param>,
     layout: ParamLayout,
     digest: blake3::Hash,
+    /// A digest of the IR and of where its operations were written, once it was asked for.
+    placed: OnceLock<blake3::Hash>,
 }
 
 impl KernelIr {
@@ -53,7 +55,7 @@ impl KernelIr {
         let params = kernel.params.clone();
         let layout = ParamLayout::new(params.iter().map(|p| p.ty));
         let digest = blake3::hash(module.to_string().as_bytes());
-        Ok(KernelIr { module, params, layout, digest })
+        Ok(KernelIr { module, params, layout, digest, placed: OnceLock::new() })
     }
 
     /// The kernel that runs this one backwards, for arguments whose arrays have the given gradients: one entry per array,
@@ -88,11 +90,44 @@ impl KernelIr {
         &self.digest
     }
 
+    /// What code made with the given options depends on: the IR, and with some options the places in the source.
+    fn code_digest(&self, options: &Options) -> &blake3::Hash {
+        if !options.uses_places() {
+            return &self.digest;
+        }
+        self.placed.get_or_init(|| {
+            let mut hasher = blake3::Hasher::new();
+            hasher.update(self.digest.as_bytes());
+            for function in &self.module.functions {
+                hash_place(&mut hasher, function.span);
+                for block in 0..function.block_count() {
+                    for &op in &function.block(Block::new(block)).ops {
+                        hash_place(&mut hasher, function.op(op).span);
+                    }
+                }
+            }
+            hasher.finalize()
+        })
+    }
+
     /// The options bit mask in which every array parameter is contiguous.
     pub fn all_contiguous(&self) -> u64 {
         let arrays = self.params.iter().enumerate().take(64).filter(|(_, p)| p.ty.as_array().is_some());
         arrays.fold(0, |mask, (index, _)| mask | 1 << index)
     }
+}
+
+fn hash_place(hasher: &mut blake3::Hasher, span: Span) {
+    let Some(file) = SourceFile::get(span.file) else {
+        hasher.update(&[0]);
+        return;
+    };
+    let (line, column) = file.line_column(span.start);
+    hasher.update(&[1]);
+    hasher.update(&(file.name().len() as u64).to_le_bytes());
+    hasher.update(file.name().as_bytes());
+    hasher.update(&(line as u64).to_le_bytes());
+    hasher.update(&(column as u64).to_le_bytes());
 }
 
 /// In release builds the checker is trusted: it is tested against the verifier.
@@ -192,7 +227,7 @@ impl Kernel {
         if let Some(found) = self.find(device, options) {
             return Ok(found);
         }
-        let key = LoadKey { digest: self.ir.digest, device, options: options.clone() };
+        let key = LoadKey { digest: *self.ir.code_digest(options), device, options: options.clone() };
         let slot = loaded().lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone();
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
         let code = match &*slot {
@@ -267,7 +302,7 @@ impl Kernel {
         options: &Options,
         compile: impl FnOnce() -> Result<Entry, CompileError>,
     ) -> Result<Entry, CompileError> {
-        let key = cache_key(&self.ir.digest, target, options);
+        let key = cache_key(self.ir.code_digest(options), target, options);
         let (entry, source) = cache::fetch(&key, || {
             let start = Instant::now();
             let mut entry = compile()?;
@@ -300,4 +335,37 @@ fn cache_key(digest: &blake3::Hash, target: &Target, options: &Options) -> blake
         hasher.update(part);
     }
     hasher.finalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A kernel whose operations were written on `line` of a file.
+    fn on_line(line: usize) -> KernelIr {
+        let file = SourceFile::register("/somewhere/places.py", "\n\n\n\n");
+        let text = "kernel @k(%0 n: i32) {\n  %1 = gt %0, %0 : bool\n  assert %1, \"no\"\n  return\n}";
+        let mut module = inkle_ir::parse(text).expect("a module");
+        let kernel = module.functions.last_mut().expect("a kernel");
+        for op in kernel.block(kernel.body).ops.clone() {
+            let start = file.line_start(line);
+            kernel.op_mut(op).span = Span::new(file.id(), start, start);
+        }
+        KernelIr::from_module(module).expect("a valid module")
+    }
+
+    #[test]
+    fn places_matter_only_to_code_that_tells_them() {
+        let (first, third) = (on_line(1), on_line(3));
+        let plain = Options::default();
+        assert_eq!(first.code_digest(&plain), third.code_digest(&plain));
+        for options in [
+            Options { checks: true, ..plain.clone() },
+            Options { verify_fp: true, ..plain.clone() },
+            Options { lineinfo: true, ..plain.clone() },
+        ] {
+            assert_ne!(first.code_digest(&options), third.code_digest(&options), "{options:?}");
+            assert_eq!(first.code_digest(&options), on_line(1).code_digest(&options), "{options:?}");
+        }
+    }
 }

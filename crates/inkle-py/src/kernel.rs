@@ -387,7 +387,8 @@ impl Settings {
             Ok(config.getattr_opt(name)?.unwrap_or_else(|| py.None().into_bound(py)))
         };
         let checks = get("mode")?.extract::<String>()? == "debug";
-        let mut options = Options { checks, ..Options::default() };
+        let verify_fp = get("verify_fp")?.is_truthy()?;
+        let mut options = Options { checks, verify_fp, ..Options::default() };
         let level = get("optimization_level")?;
         if !level.is_none() {
             options.optimization_level = level.extract::<u8>()?.min(3);

@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex};
 
 use inkle_ir::{LaunchBounds, MAX_DIMS};
 use inkle_module::Loaded;
-use inkle_runtime::{self as rt, Device, LaunchConfig, Stream};
-use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
+use inkle_runtime::{self as rt, Device, LaunchConfig, RuntimeError, Stream};
+use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyList, PyString, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 
 use crate::adjoint::gradients;
@@ -17,6 +18,7 @@ use crate::array::Array;
 use crate::device::{PyDevice, device_argument, device_object};
 use crate::error::{IntoPyResult, argument_error, class_name, range_error_class};
 use crate::kernel::{Arguments, Instance, Kernel, Pass, wrong_count};
+use crate::module::config;
 use crate::pack::{Block, Facts};
 use crate::stream::PyStream;
 
@@ -144,6 +146,26 @@ fn run(
             };
             function.launch(stream, params, &config).into_py(py)
         }
+    }
+}
+
+/// With `inkle.config.verify_cuda`: waits for a launch and fails if the GPU reports an error.
+fn verify_cuda(py: Python<'_>, kernel: &str, stream: &Stream) -> PyResult<()> {
+    static SETTINGS: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+    let settings = SETTINGS.get_or_try_init(py, || Ok::<_, PyErr>(config(py)?.dict().unbind()))?;
+    let wanted = settings
+        .bind(py)
+        .get_item(intern!(py, "verify_cuda"))?
+        .is_some_and(|v| v.is_truthy().unwrap_or(true));
+    // What is recorded into a graph has not run yet.
+    if !wanted || stream.is_capturing().into_py(py)? {
+        return Ok(());
+    }
+    match py.detach(|| stream.synchronize()) {
+        Err(RuntimeError::Cuda(error)) => {
+            Err(PyRuntimeError::new_err(format!("kernel `{kernel}` failed on {}: {error}", stream.device())))
+        }
+        outcome => outcome.into_py(py),
     }
 }
 
@@ -320,6 +342,9 @@ pub fn launch<'py>(
         record_uses(py, &arguments, &temporaries, stream)?;
     }
     run(py, &code, words, bounds.size, place.stream.as_ref(), block_dim, max_blocks)?;
+    if let Some(stream) = &place.stream {
+        verify_cuda(py, &instance.name, stream)?;
+    }
     Ok(None)
 }
 
@@ -449,7 +474,15 @@ impl Launch {
             drop(state);
             return run(py, &code, &words, size, None, 0, 0);
         }
-        run(py, code, &state.words, state.bounds.size, stream, *block_dim, self.max_blocks)
+        run(py, code, &state.words, state.bounds.size, stream, *block_dim, self.max_blocks)?;
+        drop(state);
+        match stream {
+            Some(stream) => verify_cuda(py, &self.instance.name, stream),
+            None if self.device.is_cuda() => {
+                verify_cuda(py, &self.instance.name, &self.device.stream().into_py(py)?)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Sets the argument at a place.

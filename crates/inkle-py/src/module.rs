@@ -23,6 +23,7 @@ const OPTIONS: &[(&str, Default)] = &[
     ("lineinfo", Default::Config),
     ("cuda_output", Default::None),
     ("mode", Default::None),
+    ("verify_fp", Default::None),
     ("optimization_level", Default::None),
     ("cpu_compiler_flags", Default::None),
     ("block_dim", Default::Block),

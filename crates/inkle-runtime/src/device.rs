@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 
 use crate::cuda::owned::{Context, ContextGuard};
+use crate::cuda::record::DeviceRecord;
 use crate::cuda::sys::{self, CUdevice, CUmemoryPool, CUuuid, Driver};
 use crate::error::RuntimeError;
 use crate::stream::Stream;
@@ -46,6 +47,8 @@ struct CudaInner {
 struct CudaState {
     context: Context,
     stream: RwLock<Option<Stream>>,
+    /// Where kernels built with checks report, once one is loaded.
+    record: OnceLock<DeviceRecord>,
 }
 
 impl PartialEq for Device {
@@ -183,14 +186,39 @@ impl Device {
     /// Waits until all work queued on the device is done. The CPU's work is always done.
     ///
     /// # Errors
-    /// The driver's; a fault of an earlier kernel shows here.
+    /// The driver's; a fault of an earlier kernel shows here, and [`RuntimeError::CheckFailed`] of one with checks.
     pub fn synchronize(self) -> Result<(), RuntimeError> {
         if self.is_cpu() || !self.is_started() {
             return Ok(());
         }
         let current = self.enter()?;
         // SAFETY: the device's context is current.
-        Ok(unsafe { current.driver.ctx_synchronize() }?)
+        unsafe { current.driver.ctx_synchronize() }?;
+        self.reported()
+    }
+
+    /// Fails with what a kernel with checks has reported since the last call.
+    pub(crate) fn reported(self) -> Result<(), RuntimeError> {
+        let record = self.0.cuda.as_ref().and_then(|c| c.state.get()).and_then(|s| s.record.get());
+        match record.and_then(DeviceRecord::take) {
+            None => Ok(()),
+            Some(message) => Err(RuntimeError::CheckFailed { message }),
+        }
+    }
+
+    /// The address of the record that kernels with checks report in; zero where addresses of host and GPU differ.
+    pub(crate) fn check_record(self) -> Result<u64, RuntimeError> {
+        if !self.is_uva() {
+            return Ok(0);
+        }
+        let state = self.state()?;
+        if let Some(record) = state.record.get() {
+            return Ok(record.address());
+        }
+        let current = self.enter()?;
+        let record = DeviceRecord::new(current.driver)?;
+        // Of two records made at once one is never used.
+        Ok(state.record.get_or_init(|| record).address())
     }
 
     /// The GPU's current stream: where copies, fills, allocations and launches go that name no stream. At
@@ -397,7 +425,11 @@ impl Device {
             return Ok(state);
         }
         let context = Context::retain(sys::driver()?, cuda.handle, cuda.ordinal as c_int)?;
-        let state = cuda.state.get_or_init(|| CudaState { context, stream: RwLock::new(None) });
+        let state = cuda.state.get_or_init(|| CudaState {
+            context,
+            stream: RwLock::new(None),
+            record: OnceLock::new(),
+        });
         if cuda.pool_supported && self.mempool_release_threshold() == Ok(0) {
             // The driver's default gives everything back at each synchronisation, and the next allocation
             // pays for it again. A threshold that someone has set is left alone.

@@ -122,8 +122,8 @@ pub enum RuntimeError {
     ParamBytes { expected: usize, found: usize },
     /// The block size is zero or above what the kernel or device can do.
     BlockDim { block_dim: u32, max: u32 },
-    /// A kernel's assertion failed; `message` is what it says.
-    AssertionFailed { message: String },
+    /// A kernel built with checks found something wrong; `message` is what and where.
+    CheckFailed { message: String },
     /// The elapsed time of an event without timing was asked for.
     NoTiming,
     /// Worker threads could not be started.
@@ -140,7 +140,7 @@ impl RuntimeError {
             }
             OutOfMemory { .. } => ErrorClass::OutOfMemory,
             Cuda(_) => ErrorClass::Driver,
-            AssertionFailed { .. } => ErrorClass::Kernel,
+            CheckFailed { .. } => ErrorClass::Kernel,
             Load(_) | ModuleLoad { .. } | NoSuchFunction { .. } => ErrorClass::BadCode,
             IndexOutOfRange { .. }
             | OutsideAllocation { .. }
@@ -315,7 +315,7 @@ impl fmt::Display for RuntimeError {
                 write!(f, "the kernel's parameter block has {expected} bytes, not {found}")
             }
             BlockDim { block_dim, max } => write!(f, "block size {block_dim} is outside 1..={max}"),
-            AssertionFailed { message } => write!(f, "assertion failed in kernel: {message}"),
+            CheckFailed { message } => f.write_str(message),
             NoTiming => f.write_str("elapsed time needs events created with timing"),
             Threads { count, reason } => write!(f, "cannot start {count} worker threads: {reason}"),
         }

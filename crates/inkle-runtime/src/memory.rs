@@ -294,7 +294,7 @@ fn wait_for_retired(device: Device) -> bool {
             .collect()
     };
     for event in &held {
-        let _ = event.synchronize();
+        let _ = event.wait();
     }
     collect_retired();
     !held.is_empty()

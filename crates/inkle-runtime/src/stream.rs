@@ -93,11 +93,12 @@ impl Stream {
     /// Waits until everything on the stream is done.
     ///
     /// # Errors
-    /// The driver's; a fault of an earlier kernel shows here.
+    /// The driver's; a fault of an earlier kernel shows here, and [`RuntimeError::CheckFailed`] of one with checks.
     pub fn synchronize(&self) -> Result<(), RuntimeError> {
         let current = self.0.device.enter()?;
         // SAFETY: the stream is alive and its context current.
-        Ok(unsafe { current.driver.stream_synchronize(self.raw()) }?)
+        unsafe { current.driver.stream_synchronize(self.raw()) }?;
+        self.0.device.reported()
     }
 
     /// Whether everything on the stream is done.
@@ -254,8 +255,14 @@ impl Event {
     /// Waits until the recorded work is done.
     ///
     /// # Errors
-    /// The driver's.
+    /// The driver's, and [`RuntimeError::CheckFailed`] of a kernel with checks.
     pub fn synchronize(&self) -> Result<(), RuntimeError> {
+        self.wait()?;
+        self.0.device.reported()
+    }
+
+    /// As [`synchronize`](Event::synchronize), but leaves reports of kernels to whoever asks next.
+    pub(crate) fn wait(&self) -> Result<(), RuntimeError> {
         let current = self.0.device.enter()?;
         // SAFETY: the event is alive and its context current.
         Ok(unsafe { current.driver.event_synchronize(self.0.event.handle()) }?)

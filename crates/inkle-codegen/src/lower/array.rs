@@ -36,8 +36,8 @@ impl<'m> Lower<'_, 'm> {
         }
         let mut address = parts[ArrayParts::DATA];
         for (dim, &index) in indices.iter().enumerate() {
+            self.check_index(frame, array, dim, index, parts[layout.shape(dim)])?;
             let index = frame.get1(index)?;
-            self.check_index(index, parts[layout.shape(dim)]);
             let index = self.through_list(layout, &parts, dim, index);
             address = self.offset(address, index, parts[layout.stride(dim)]);
         }
@@ -51,8 +51,8 @@ impl<'m> Lower<'_, 'm> {
         if layout.ndim < 2 || dim >= layout.ndim {
             return Err(CodegenError::broken(format!("{array} has no views at dimension {dim}")));
         }
+        self.check_index(frame, array, dim, index, parts[layout.shape(dim)])?;
         let index = frame.get1(index)?;
-        self.check_index(index, parts[layout.shape(dim)]);
         let index = self.through_list(layout, &parts, dim, index);
         let kept = || (0..layout.ndim).filter(|&d| d != dim);
         let mut result = self.moved(&parts, index, parts[layout.stride(dim)]);
@@ -209,6 +209,9 @@ impl<'m> Lower<'_, 'm> {
             .as_ref_target()
             .and_then(Type::scalar)
             .ok_or_else(|| CodegenError::broken(format!("{reference} has no components")))?;
+        if let Some(target) = frame.function.ty(reference).as_ref_target() {
+            self.check_component(frame, target, index)?;
+        }
         let (address, index) = (frame.get1(reference)?, frame.get1(index)?);
         let stride = Val::Uniform(self.e.i64(scalar.size().into()));
         Ok(self.offset(address, index, stride))
@@ -325,20 +328,6 @@ impl<'m> Lower<'_, 'm> {
                 Val::Indexed { base: self.e.byte_offset(base, bytes), index, scale }
             }
             Val::Varying(a) => Val::Varying(self.e.byte_offset(a, bytes)),
-        }
-    }
-
-    /// With checks, stops the kernel when an index is not in `0..extent`.
-    fn check_index(&mut self, index: Val, extent: Val) {
-        if !self.options.checks {
-            return;
-        }
-        if let (Val::Uniform(index), Val::Uniform(extent)) = (index, extent) {
-            let index = self.e.sext(index, self.e.int(64));
-            let extent = self.e.sext(extent, self.e.int(64));
-            // As unsigned numbers negative indices are too large as well.
-            let ok = self.e.icmp(Int::LLVMIntULT, index, extent);
-            self.check(ok, "array index out of bounds");
         }
     }
 }

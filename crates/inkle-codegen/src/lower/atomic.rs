@@ -27,7 +27,7 @@ impl<'m> Lower<'_, 'm> {
             self.store(ty, at, &new);
             return Ok(old);
         }
-        let old_is_used = data.results.iter().any(|&r| frame.is_used(r));
+        let old_is_used = self.options.verify_fp || data.results.iter().any(|&r| frame.is_used(r));
         self.atomic_parts(op, ty, at, &value, old_is_used)
     }
 
@@ -110,7 +110,7 @@ impl<'m> Lower<'_, 'm> {
     }
 
     /// What an update makes of a value.
-    fn updated(&mut self, op: AtomicOp, scalar: Scalar, old: Val, v: Val) -> Result<Val> {
+    pub fn updated(&mut self, op: AtomicOp, scalar: Scalar, old: Val, v: Val) -> Result<Val> {
         let binary = match op {
             AtomicOp::Add => BinaryOp::Add,
             AtomicOp::Sub => BinaryOp::Sub,

@@ -80,7 +80,8 @@ impl<'m> Lower<'_, 'm> {
         let size = self.sizes[callee];
         let fits = size <= SMALL || self.emitted.saturating_add(size) <= INLINE_BUDGET;
         let results = if fits || self.returns_local[callee] {
-            let mut inner = self.frame(callee, args);
+            let subjects = self.subjects_of_call(frame, &data.operands);
+            let mut inner = self.frame(callee, args, subjects);
             self.block(&mut inner, function.body)?
         } else {
             self.call_outlined(callee, function, args, data)?
@@ -252,7 +253,8 @@ impl<'m> Lower<'_, 'm> {
             .collect();
         let dims: SmallVec<[V; 4]> = (0..saved_thread.dims.len()).map(|_| take(self)).collect();
         self.thread = Thread { tid, dims };
-        let mut frame = self.frame(callee, args);
+        let subjects = self.own_subjects(callee);
+        let mut frame = self.frame(callee, args, subjects);
         let emitted = self.block(&mut frame, function.body)?;
         match result_type {
             None => self.e.ret_void(),

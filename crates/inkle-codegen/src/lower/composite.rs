@@ -48,6 +48,7 @@ impl<'m> Lower<'_, 'm> {
 
     pub fn extract_dyn(&mut self, frame: &Frame<'m>, x: Value, index: Value) -> Result<Parts> {
         let parts = frame.get(x)?.clone();
+        self.check_component(frame, frame.function.ty(x), index)?;
         let index = frame.get1(index)?;
         if let Val::Uniform(i) = index
             && let Some(k) = self.e.as_const_int(i)
@@ -75,6 +76,7 @@ impl<'m> Lower<'_, 'm> {
 
     pub fn insert_dyn(&mut self, frame: &Frame<'m>, x: Value, v: Value, index: Value) -> Result<Parts> {
         let mut parts = frame.get(x)?.clone();
+        self.check_component(frame, frame.function.ty(x), index)?;
         let (v, index) = (frame.get1(v)?, frame.get1(index)?);
         if let Val::Uniform(i) = index
             && let Some(k) = self.e.as_const_int(i)

@@ -219,6 +219,7 @@ impl<'m> Lower<'_, 'm> {
             return Err(CodegenError::broken("a for whose block takes no index"));
         };
         let (lo, hi, step) = (frame.get1(lo)?, frame.get1(hi)?, frame.get1(step)?);
+        self.check_step(step)?;
         // The usual loop gets the form that LLVM knows best: with steps of one the index cannot overflow before
         // it meets the bound.
         let unit = match (lo, hi, step) {

@@ -1,4 +1,4 @@
-//! `print` and failed checks.
+//! `print`, and the calls of functions that take what it takes.
 
 use inkle_ir::{OpData, Scalar, ScalarKind};
 
@@ -30,7 +30,7 @@ impl<'m> Lower<'_, 'm> {
         }
         if self.lanes == 1 {
             let values = vals.iter().map(|&v| self.uniform(v)).collect::<Result<Vec<_>>>()?;
-            self.print_scalars(format, &scalars, &values);
+            self.call_print("inkle_print", format, &scalars, &values);
             return Ok(());
         }
         // All values go through one loop over the lanes, so that a lane's values are printed together.
@@ -38,7 +38,7 @@ impl<'m> Lower<'_, 'm> {
         let ids = self.ramp(self.e.int(32), 1);
         self.per_lane([Val::Varying(ids)], |l, [lane]| {
             let values: Vec<V> = wide.iter().map(|&v| l.e.extract_element(v, lane)).collect();
-            l.print_scalars(format, &scalars, &values);
+            l.call_print("inkle_print", format, &scalars, &values);
             Ok(lane)
         })?;
         Ok(())
@@ -62,7 +62,8 @@ impl<'m> Lower<'_, 'm> {
         }
     }
 
-    fn print_scalars(&mut self, format: &str, scalars: &[Scalar], values: &[V]) {
+    /// Calls `function`, a `void f(const char* format, const uint64_t* args, uint32_t n_args, const uint8_t* kinds)`.
+    pub fn call_print(&mut self, function: &str, format: &str, scalars: &[Scalar], values: &[V]) {
         let arguments: Vec<(V, u8)> =
             scalars.iter().zip(values).map(|(&s, &v)| self.print_argument(s, v)).collect();
         let (wide, byte, int) = (self.e.int(64), self.e.int(8), self.e.int(32));
@@ -73,7 +74,7 @@ impl<'m> Lower<'_, 'm> {
             let at = self.e.gep(wide, slot, self.e.i64(i as i64));
             self.e.store(v, at, 8);
         }
-        if self.machine.gpu {
+        if self.machine.gpu && function == "inkle_print" {
             // vprintf takes what C's calling convention would pass; every argument here has 64 bits, and the
             // conversions are told so.
             let text = self.e.c_string(&widen_conversions(format));
@@ -81,6 +82,7 @@ impl<'m> Lower<'_, 'm> {
             self.e.call(vprintf, &[text, slot]);
             return;
         }
+        let format = if self.machine.gpu { &widen_conversions(format) } else { format };
         let text = self.e.c_string(format);
         let kinds: Vec<V> = arguments.iter().map(|&(_, k)| self.e.const_int(byte, k.into())).collect();
         let kinds = if kinds.is_empty() {
@@ -90,42 +92,8 @@ impl<'m> Lower<'_, 'm> {
             self.e.constant_global(init, 1)
         };
         let ty = self.e.function_type(self.e.void(), &[generic, generic, int, generic]);
-        let print = self.e.declare("inkle_print", ty);
+        let print = self.e.declare(function, ty);
         self.e.call(print, &[text, slot, self.e.i32(count as i32), kinds]);
-    }
-
-    /// Stops the kernel with a message unless `ok`. One lane only.
-    pub fn check(&mut self, ok: V, message: &str) {
-        let fail = self.e.new_block("fail");
-        let pass = self.e.new_block("pass");
-        let branch = self.e.cond_br(ok, pass, fail);
-        self.e.set_branch_weights(branch, 1 << 20, 1);
-        self.e.at_end(fail);
-        if self.machine.gpu {
-            self.print_scalars(&format!("{}\n", message.replace('%', "%%")), &[], &[]);
-            self.e.intrinsic("llvm.trap", &[], &[]);
-            self.e.unreachable();
-        } else {
-            let text = self.e.c_string(message);
-            let ty = self.e.function_type(self.e.void(), &[self.e.ptr(0)]);
-            let report = self.e.declare("inkle_assert_fail", ty);
-            self.e.call(report, &[text]);
-            self.leave_failed();
-        }
-        self.e.at_end(pass);
-    }
-
-    /// Returns from the LLVM function after a failed check.
-    pub fn leave_failed(&mut self) {
-        match &self.in_outlined {
-            None => self.e.ret_void(),
-            Some(context) => {
-                let ty = context.result_type;
-                let failed = context.failed_flag;
-                let result = self.e.insert_value(self.e.null(ty), self.e.i1(true), failed);
-                self.e.ret(result);
-            }
-        }
     }
 }
 

@@ -124,7 +124,8 @@ impl<'m> Lower<'_, 'm> {
         let ir: &'m inkle_ir::Module = self.ir;
         let index = ir.functions.len() - 1;
         self.thread = Thread { tid, dims: dims.clone() };
-        let mut frame = self.frame(index, params.to_vec());
+        let subjects = self.own_subjects(index);
+        let mut frame = self.frame(index, params.to_vec(), subjects);
         let body = frame.function.body;
         self.block(&mut frame, body)?;
         Ok(())

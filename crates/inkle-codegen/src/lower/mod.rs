@@ -28,6 +28,7 @@ pub(crate) mod arith;
 mod array;
 mod atomic;
 mod call;
+mod check;
 mod composite;
 mod control;
 mod convert;
@@ -116,6 +117,8 @@ pub(crate) struct Frame<'m> {
     /// Per value: whether any operation takes it.
     used: Rc<Vec<bool>>,
     values: Vec<Option<Parts>>,
+    /// Per parameter what reports call it; empty in code that reports nothing.
+    subjects: Vec<check::Subject>,
 }
 
 impl Frame<'_> {
@@ -170,6 +173,8 @@ pub(crate) struct Lower<'c, 'm> {
     pub accesses: alignment::Accesses,
     /// Addresses and integers that are multiples of more than their types say.
     pub multiples: HashMap<V, u64>,
+    /// Where the operation that is being emitted was written.
+    pub span: Span,
     /// Source lines, when they are wanted.
     pub lines: Option<Lines<'c>>,
     /// Emitting an outlined function, in which a failed check returns a flag.
@@ -250,6 +255,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             emitted: 0,
             accesses: alignment::Accesses::default(),
             multiples: HashMap::new(),
+            span: kernel_span,
             lines,
             in_outlined: None,
         }
@@ -265,6 +271,7 @@ impl<'c, 'm> Lower<'c, 'm> {
 
     /// Gives the instructions made from now on the line of a span.
     pub fn set_line(&mut self, span: Span) {
+        self.span = span;
         if let Some(lines) = &mut self.lines {
             let place = lines.place(span);
             self.e.set_place(place);
@@ -276,7 +283,7 @@ impl<'c, 'm> Lower<'c, 'm> {
     pub fn user_math(&mut self) -> u32 {
         use inkwell::llvm_sys::{LLVMFastMathAll, LLVMFastMathAllowContract};
         if self.options.fast_math {
-            LLVMFastMathAll
+            self.checked_math(LLVMFastMathAll)
         } else if self.options.fuse_fp {
             LLVMFastMathAllowContract
         } else {
@@ -443,13 +450,14 @@ impl<'c, 'm> Lower<'c, 'm> {
     // Operations.
 
     /// A frame for function `index` with its parameters bound.
-    pub fn frame(&mut self, index: usize, args: Vec<Parts>) -> Frame<'m> {
+    pub fn frame(&mut self, index: usize, args: Vec<Parts>, subjects: Vec<check::Subject>) -> Frame<'m> {
         let ir: &'m Module = self.ir;
         let function = &ir.functions[index];
         let varying: Vec<bool> = args.iter().map(|parts| parts.iter().any(|p| !p.is_uniform())).collect();
         let uniformity = self.analyser.function(index, &varying);
         let used = self.used.entry(index).or_insert_with(|| Rc::new(used_values(function))).clone();
-        let mut frame = Frame { function, uniformity, used, values: vec![None; function.value_count()] };
+        let mut frame =
+            Frame { function, uniformity, used, values: vec![None; function.value_count()], subjects };
         for (&param, parts) in function.block(function.body).params.iter().zip(args) {
             frame.set(param, parts);
         }
@@ -505,6 +513,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             }
             OpKind::Binary(binary) => {
                 let scalar = scalar_of(operand(0)?)?;
+                self.check_divisor(*binary, scalar, &frame.get(operand(1)?)?.clone())?;
                 if let Some(rsqrt) = self.reciprocal_sqrt(frame, *binary, operand(0)?, operand(1)?)? {
                     rsqrt
                 } else {
@@ -576,10 +585,15 @@ impl<'c, 'm> Lower<'c, 'm> {
                 let ty = function.ty(operand(1)?);
                 let at = frame.get1(operand(0)?)?;
                 let value = frame.get(operand(1)?)?.clone();
+                self.verify_written(frame, operand(0)?, ty, &value)?;
                 self.store(ty, at, &value);
                 return Ok(());
             }
-            OpKind::Atomic(atomic) => self.atomic(frame, *atomic, data)?,
+            OpKind::Atomic(atomic) => {
+                let old = self.atomic(frame, *atomic, data)?;
+                self.verify_atomic(frame, *atomic, data, &old)?;
+                old
+            }
             OpKind::AtomicCas => self.atomic_cas(frame, data)?,
             OpKind::Tid(dim) => {
                 let tid = self.thread.tid.get(*dim as usize).copied();
@@ -602,11 +616,11 @@ impl<'c, 'm> Lower<'c, 'm> {
             OpKind::Call(callee) => return self.call(frame, callee.index(), data),
             OpKind::Print(format) => return self.print(frame, format, data),
             OpKind::Assert(message) => {
-                let cond = frame.get1(operand(0)?)?;
-                if self.options.checks {
-                    let ok = self.uniform(cond)?;
-                    self.check(ok, message);
-                }
+                let condition = frame.get1(operand(0)?)?;
+                return self.check_assert(condition, message);
+            }
+            OpKind::Breakpoint => {
+                self.e.intrinsic("llvm.debugtrap", &[], &[]);
                 return Ok(());
             }
             OpKind::Yield | OpKind::Return => return Ok(()),

@@ -12,10 +12,8 @@ pub enum Signature {
     /// `double f(double, double)`
     F64F64,
     /// `void f(const char* format, const uint64_t* args, uint32_t n_args, const uint8_t* kinds)`; a kind is 0 for
-    /// a signed integer, 1 for an unsigned integer or bool, 2 for the bits of a double.
+    /// a signed integer, 1 for an unsigned integer or bool, 2 for the bits of a double. Returns.
     Print,
-    /// `void f(const char* message)`; returns.
-    AssertFail,
     /// `void* f(void*, const void*, size_t)` and alike: what LLVM may call for copies and fills.
     Memory,
 }
@@ -54,7 +52,7 @@ pub fn runtime_symbols() -> &'static [RuntimeSymbol] {
         "inkle_cbrt" F64,
         "inkle_erf" F64, "inkle_erfc" F64, "inkle_erfinv" F64, "inkle_erfcinv" F64,
         "inkle_pow" F64F64, "inkle_atan2" F64F64, "inkle_fmod" F64F64,
-        "inkle_print" Print, "inkle_assert_fail" AssertFail,
+        "inkle_print" Print, "inkle_fail" Print, "inkle_warn" Print,
         "memcpy" Memory, "memmove" Memory, "memset" Memory,
     }
 }

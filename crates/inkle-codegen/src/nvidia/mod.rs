@@ -3,6 +3,7 @@
 
 pub(crate) mod libdevice;
 pub(crate) mod nvjitlink;
+pub(crate) mod report;
 
 use std::path::{Path, PathBuf};
 use std::sync::RwLock;

@@ -116,6 +116,11 @@ impl FunctionCx<'_, '_> {
                 self.expect_near(builtin, &args, [a, b, tolerance], span)?;
                 Ok(None)
             }
+            Special::Breakpoint => {
+                self.count(builtin, &args, 0..=0, span)?;
+                self.builder().effect(OpKind::Breakpoint, []);
+                Ok(None)
+            }
             Special::Printf => self.printf(&args, span).map(|()| None),
             Special::IsInstance => self.is_instance(builtin, &args, span).map(Some),
             Special::TypeOf => {

@@ -138,16 +138,17 @@ impl FunctionCx<'_, '_> {
                 }
             },
         };
-        let place = match inkle_diag::SourceFile::get(test.span.file) {
-            Some(file) => {
-                let line = file.line_column(test.span.start).0;
-                let source =
-                    file.text().get(test.span.start as usize..test.span.end as usize).unwrap_or_default();
-                format!("{}:{line}: assertion failed in `{}`: {source}", file.name(), self.name)
-            }
-            None => format!("assertion failed in `{}`", self.name),
+        // The place is not part of the text: a kernel that moves in its file stays the same kernel.
+        let file = inkle_diag::SourceFile::get(test.span.file);
+        let source =
+            file.as_ref().and_then(|f| f.text().get(test.span.start as usize..test.span.end as usize));
+        let asserted = source.map(|s| s.split_whitespace().collect::<Vec<_>>().join(" "));
+        let text = match asserted {
+            None if text.is_empty() => "Assertion failed".to_owned(),
+            None => format!("Assertion failed: {text}"),
+            Some(asserted) if text.is_empty() => format!("Assertion failed: assert {asserted}"),
+            Some(asserted) => format!("Assertion failed: assert {asserted}: {text}"),
         };
-        let text = if text.is_empty() { place } else { format!("{place}: {text}") };
         self.span = test.span;
         self.builder().effect(OpKind::Assert(text), [condition]);
         Ok(())

@@ -238,6 +238,7 @@ impl<'t> Reader<'t> {
             "view" => OpKind::View,
             "window" => OpKind::Window,
             "block_dim" => return Ok(OpKind::BlockDim),
+            "breakpoint" => return Ok(OpKind::Breakpoint),
             "zero" => return Ok(OpKind::Zero),
             "select" => return Ok(OpKind::Select),
             "cast" => return Ok(OpKind::Cast),

@@ -35,7 +35,12 @@ pub fn effects(function: &Function, known: &[Effects]) -> Effects {
 /// terminators go with their blocks.
 pub(super) fn is_removable(data: &OpData, known: &[Effects]) -> bool {
     match data.kind {
-        OpKind::Store | OpKind::Atomic(_) | OpKind::AtomicCas | OpKind::Print(_) | OpKind::Assert(_) => false,
+        OpKind::Store
+        | OpKind::Atomic(_)
+        | OpKind::AtomicCas
+        | OpKind::Print(_)
+        | OpKind::Assert(_)
+        | OpKind::Breakpoint => false,
         // It may not end.
         OpKind::While => false,
         OpKind::Call(callee) => known.get(callee.index()).is_some_and(|e| e.is_removable),

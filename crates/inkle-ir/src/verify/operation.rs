@@ -91,7 +91,7 @@ impl Checker<'_> {
         let checked = match data.kind {
             OpKind::If | OpKind::For | OpKind::While => self.structured(data),
             OpKind::Print(ref format) => self.print(data, format),
-            OpKind::Store | OpKind::Assert(_) => self.effect(data),
+            OpKind::Store | OpKind::Assert(_) | OpKind::Breakpoint => self.effect(data),
             OpKind::Call(_) => self.call(data),
             _ => self.value(data),
         };
@@ -391,6 +391,9 @@ impl Checker<'_> {
         if data.kind == OpKind::Store {
             let [r, v] = self.operands(data)?;
             same(1, v, target(0, r)?)
+        } else if data.kind == OpKind::Breakpoint {
+            let [] = self.operands(data)?;
+            Ok(())
         } else {
             let [c] = self.operands(data)?;
             same(0, c, Type::BOOL)

@@ -5,6 +5,7 @@
 //! for a device when that device is first used.
 
 pub(crate) mod owned;
+pub(crate) mod record;
 pub(crate) mod sys;
 
 pub use sys::{SymbolLookup, install_driver};

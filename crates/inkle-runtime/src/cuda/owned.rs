@@ -1,7 +1,7 @@
 //! Handles of the driver with one owner each. Any thread may use and drop any of them: the driver's functions
 //! are thread-safe, and each call here makes the right context current first.
 
-use std::ffi::{CString, c_int, c_uint, c_void};
+use std::ffi::{CStr, CString, c_int, c_uint, c_void};
 use std::ptr;
 
 use super::sys::{self, CUcontext, CUdevice, CUevent, CUfunction, CUmodule, CUstream, Driver, Failure};
@@ -233,6 +233,40 @@ impl OwnedModule {
             Err(failure) if failure.is(sys::CUDA_ERROR_NOT_FOUND) => Err(missing()),
             Err(failure) => Err(failure.into()),
         }
+    }
+
+    /// Whether the module has a variable of that name, 8 bytes large; if so, sets it to what `value` gives.
+    pub(crate) fn set_variable(
+        &self,
+        driver: &Driver,
+        name: &CStr,
+        value: impl FnOnce() -> Result<u64, RuntimeError>,
+    ) -> Result<bool, RuntimeError> {
+        let current = self.context.enter(driver)?;
+        let (mut address, mut bytes) = (0, 0);
+        // SAFETY: both places are valid, the name is NUL-terminated, and the module is loaded while `self` lives.
+        match unsafe { driver.module_get_global(&mut address, &mut bytes, self.handle, name.as_ptr()) } {
+            Ok(()) if bytes == size_of::<u64>() => {}
+            Ok(()) => return Ok(false),
+            Err(failure) if failure.is(sys::CUDA_ERROR_NOT_FOUND) => return Ok(false),
+            Err(failure) => return Err(failure.into()),
+        }
+        drop(current);
+        let value = value()?;
+        // A stream of its own, so that nothing waits for other work and other work may be recorded meanwhile.
+        let stream = OwnedStream::create(driver, self.context, sys::STREAM_NON_BLOCKING, 0)?;
+        let _current = self.context.enter(driver)?;
+        // SAFETY: the variable has the size of the value, which outlives the copy: it is done when the stream is.
+        unsafe {
+            driver.memcpy_htod_async(
+                address,
+                ptr::from_ref(&value).cast(),
+                size_of::<u64>(),
+                stream.handle(),
+            )?;
+            driver.stream_synchronize(stream.handle())?;
+        }
+        Ok(true)
     }
 }
 

@@ -46,6 +46,8 @@ pub(crate) const FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES: c_int = 8;
 
 /// Ordered with the legacy default stream, as streams are by default.
 pub(crate) const STREAM_DEFAULT: c_uint = 0;
+/// Not ordered with any other stream.
+pub(crate) const STREAM_NON_BLOCKING: c_uint = 1;
 pub(crate) const EVENT_DEFAULT: c_uint = 0;
 pub(crate) const EVENT_DISABLE_TIMING: c_uint = 2;
 pub(crate) const MEMHOSTALLOC_PORTABLE: c_uint = 1;

@@ -117,8 +117,8 @@ impl CpuFunction {
     /// Runs `size` threads and returns when all are done. `params` is the parameter block, 8-byte words.
     ///
     /// # Errors
-    /// [`RuntimeError::ParamBytes`] if the block has another size; [`RuntimeError::AssertionFailed`] with the
-    /// first failed assertion, after all threads have run.
+    /// [`RuntimeError::ParamBytes`] if the block has another size; [`RuntimeError::CheckFailed`] with the
+    /// first failed check, after all threads have run.
     #[inline]
     pub fn launch(&self, params: &[u64], size: u64) -> Result<(), RuntimeError> {
         if params.len() != self.params_bytes.div_ceil(8) {
@@ -145,10 +145,7 @@ impl CpuFunction {
         } else {
             self.launch_large(params, size, cost, &failures)?;
         }
-        match failures.message() {
-            None => Ok(()),
-            Some(message) => Err(RuntimeError::AssertionFailed { message }),
-        }
+        failures.finish()
     }
 
     #[inline]
@@ -292,23 +289,24 @@ mod tests {
     }
 
     unsafe extern "C" fn fail_late(_: *const u8, begin: u64, end: u64) {
-        let address = crate::symbols::resolve("inkle_assert_fail").unwrap();
+        type Report = unsafe extern "C" fn(*const std::ffi::c_char, *const u64, u32, *const u8);
+        let address = crate::symbols::resolve("inkle_fail").unwrap();
         // SAFETY: the table registers the name with this signature.
-        let fail: unsafe extern "C" fn(*const std::ffi::c_char) = unsafe { std::mem::transmute(address) };
+        let fail: Report = unsafe { std::mem::transmute(address) };
         if (begin..end).contains(&90_000) {
-            // SAFETY: a literal lives for ever.
-            unsafe { fail(c"x > 0, kernel.py:3".as_ptr()) };
+            // SAFETY: a literal without conversions.
+            unsafe { fail(c"x > 0, kernel.py:3".as_ptr(), std::ptr::null(), 0, std::ptr::null()) };
         }
         work_for_us((end - begin) / 100);
     }
 
     #[test]
-    fn a_failed_assertion_of_any_worker_is_the_launch_s_error() {
+    fn a_failed_check_of_any_worker_is_the_launch_s_error() {
         // SAFETY: `fail_late` does not read its block.
         let function = unsafe { CpuFunction::from_entry(fail_late, 0, 16) };
         for _ in 0..3 {
             let error = function.launch(&[], 100_000).unwrap_err();
-            assert_eq!(error, RuntimeError::AssertionFailed { message: "x > 0, kernel.py:3".into() });
+            assert_eq!(error, RuntimeError::CheckFailed { message: "x > 0, kernel.py:3".into() });
             function.launch(&[], 1000).unwrap();
         }
     }

@@ -1,10 +1,12 @@
 //! Kernels on a GPU.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{CString, c_int, c_void};
 use std::fmt;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use inkle_ir::CheckRecord;
 
 use crate::cuda::owned::{OwnedModule, link_ptx};
 use crate::cuda::sys::{self, CUfunction};
@@ -32,7 +34,11 @@ impl CudaModule {
     /// [`RuntimeError::ModuleLoad`] with the driver's log; [`RuntimeError::Unsupported`] for the CPU.
     pub fn load(device: Device, image: &[u8]) -> Result<Arc<CudaModule>, RuntimeError> {
         let context = device.context()?;
-        let module = OwnedModule::load(sys::driver()?, context, image)?;
+        let driver = sys::driver()?;
+        let module = OwnedModule::load(driver, context, image)?;
+        // Code with checks has the variable.
+        let name = CString::new(CheckRecord::SYMBOL).unwrap_or_default();
+        module.set_variable(driver, &name, || device.check_record())?;
         Ok(Arc::new(CudaModule { device, module }))
     }
 

@@ -13,8 +13,9 @@ mod report;
 
 use std::sync::OnceLock;
 
+pub(crate) use print::format_record;
 pub use print::{PrintSink, set_print_sink};
-pub(crate) use report::FailureScope;
+pub(crate) use report::{FailureScope, tell_omitted};
 
 /// One entry: the name in compiled code and the function's address.
 type Entry = (&'static str, usize);

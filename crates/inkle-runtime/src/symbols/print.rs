@@ -23,7 +23,8 @@ pub fn set_print_sink(sink: Option<PrintSink>) {
     *SINK.lock().unwrap_or_else(PoisonError::into_inner) = sink;
 }
 
-fn emit(text: &str) {
+/// Sends text where printed text goes.
+pub(super) fn emit(text: &str) {
     match &mut *SINK.lock().unwrap_or_else(PoisonError::into_inner) {
         Some(sink) => sink(text),
         None => {
@@ -312,26 +313,43 @@ fn hex_form(value: f64, precision: Option<usize>) -> String {
     format!("0x{lead}{point}{digits}p{exponent:+}")
 }
 
-/// `inkle_print(format, args, n_args, kinds)`: argument bits with their kinds (0 i64, 1 u64, 2 f64).
+/// Expands a format with argument bits and their kinds (0 i64, 1 u64, 2 f64).
+pub(crate) fn format_record(template: &str, args: &[u64], kinds: &[u8]) -> String {
+    format(template, args.iter().zip(kinds).map(|(&bits, &kind)| Arg::from_raw(bits, kind)))
+}
+
+/// What compiled code passes, expanded.
 ///
 /// # Safety
-/// `format` is NUL-terminated; `args` and `kinds` have `n_args` readable entries (or `n_args` is zero).
-unsafe extern "C" fn print(template: *const c_char, args: *const u64, n_args: u32, kinds: *const u8) {
+/// `template` is null or NUL-terminated; `args` and `kinds` have `n_args` readable entries (or `n_args` is zero).
+pub(super) unsafe fn format_raw(
+    template: *const c_char,
+    args: *const u64,
+    n_args: u32,
+    kinds: *const u8,
+) -> String {
     if template.is_null() {
-        return;
+        return String::new();
     }
     // SAFETY: the caller's contract: a NUL-terminated string of its read-only data.
     let template = unsafe { CStr::from_ptr(template) }.to_string_lossy();
     let n = n_args as usize;
-    let text = if n == 0 || args.is_null() || kinds.is_null() {
-        format(&template, [])
-    } else {
-        // SAFETY: the caller's contract: both have `n` initialised entries; neither is null here.
-        let (args, kinds) =
-            unsafe { (std::slice::from_raw_parts(args, n), std::slice::from_raw_parts(kinds, n)) };
-        format(&template, args.iter().zip(kinds).map(|(&bits, &kind)| Arg::from_raw(bits, kind)))
-    };
-    emit(&text);
+    if n == 0 || args.is_null() || kinds.is_null() {
+        return format(&template, []);
+    }
+    // SAFETY: the caller's contract: both have `n` initialised entries; neither is null here.
+    let (args, kinds) =
+        unsafe { (std::slice::from_raw_parts(args, n), std::slice::from_raw_parts(kinds, n)) };
+    format_record(&template, args, kinds)
+}
+
+/// `inkle_print(format, args, n_args, kinds)`: argument bits with their kinds (0 i64, 1 u64, 2 f64).
+///
+/// # Safety
+/// `template` is null or NUL-terminated; `args` and `kinds` have `n_args` readable entries (or `n_args` is zero).
+unsafe extern "C" fn print(template: *const c_char, args: *const u64, n_args: u32, kinds: *const u8) {
+    // SAFETY: the caller's contract.
+    emit(&unsafe { format_raw(template, args, n_args, kinds) });
 }
 
 pub(super) fn entries() -> impl IntoIterator<Item = Entry> {

@@ -45,6 +45,8 @@ pub struct State {
     recorded: BTreeMap<usize, usize>,
     /// Per module of a strided kernel, the bytes that a thread moves.
     units: BTreeMap<usize, String>,
+    /// Per module whose code has checks, where its variable for the record's address lies.
+    pub variables: BTreeMap<usize, u64>,
     pub launches: Vec<Launch>,
     pub calls: Vec<&'static str>,
     pub threshold: [u64; 2],
@@ -314,7 +316,7 @@ api! {
     cuMemsetD16Async(to: u64, value: u16, count: usize, stream: *mut c_void) { fill(to, value, count, stream) }
     cuMemsetD32Async(to: u64, value: u32, count: usize, stream: *mut c_void) { fill(to, value, count, stream) }
     cuStreamCreateWithPriority(stream: *mut usize, flags: c_uint, _priority: c_int) {
-        assert_eq!(flags, 0, "streams are ordered with the legacy default stream");
+        assert!(matches!(flags, 0 | 1), "streams are ordered with the legacy default stream, or with none");
         let mut state = state();
         let handle = state.handle();
         state.streams.insert(handle, current());
@@ -401,7 +403,18 @@ api! {
         if let Some((_, rest)) = text.split_once("mul.wide.u32 %d2, %r3, ") {
             state.units.insert(handle, rest[..rest.find(';').unwrap()].to_owned());
         }
+        if text.contains("inkle_check_record") {
+            let place = state.allocate(Kind::Device, current(), 8).expect("memory for a variable");
+            state.variables.insert(handle, place);
+        }
         give(module, handle)
+    }
+    cuModuleGetGlobal_v2(address: *mut u64, bytes: *mut usize, module: usize, name: *const c_char) {
+        // SAFETY: the runtime passes a NUL-terminated name.
+        assert_eq!(unsafe { CStr::from_ptr(name) }, c"inkle_check_record");
+        let Some(&place) = state().variables.get(&module) else { return NOT_FOUND };
+        give(bytes, 8);
+        give(address, place)
     }
     cuLinkCreate_v2(n: c_uint, options: *mut c_int, values: *mut *mut c_void, link: *mut *mut c_void) {
         // SAFETY: the runtime passes `n` options and values.
@@ -435,7 +448,13 @@ api! {
         drop(unsafe { Box::from_raw(link.cast::<Vec<u8>>()) });
         0
     }
-    cuModuleUnload(_module: usize) { 0 }
+    cuModuleUnload(module: usize) {
+        let mut state = state();
+        if let Some(place) = state.variables.remove(&module) {
+            state.free(place, Kind::Device);
+        }
+        0
+    }
     cuModuleGetFunction(function: *mut *const c_char, module: usize, name: *const c_char) {
         // SAFETY: the runtime passes a NUL-terminated name.
         let name = unsafe { CStr::from_ptr(name) };

@@ -5,7 +5,7 @@ mod driver;
 use std::sync::{Mutex, MutexGuard};
 
 use driver::{Kind, context_stack, state};
-use inkle_ir::{Scalar, Type};
+use inkle_ir::{CheckRecord, Scalar, Type};
 use inkle_runtime::{
     Allocation, Array, CudaFunction, CudaModule, Device, ErrorClass, Event, Index, LaunchConfig,
     RuntimeError, Slice, Stream, collect_retired, cuda_driver_version, default_device, device, devices,
@@ -192,21 +192,23 @@ fn copies_between_host_and_gpu_wait_only_for_ordinary_memory() {
     assert_eq!(dev.to_bytes().unwrap(), small.to_bytes().unwrap());
     assert_eq!(calls_of("cuStreamSynchronize"), 1, "ordinary memory is complete when the call returns");
 
+    let before = blocks(Kind::Pinned);
     let pinned = Array::pinned(Type::F32, &[100]).unwrap();
     assert!(pinned.is_pinned() && pinned.to_bytes().unwrap().iter().all(|&b| b == 0));
     pinned.copy_from(&dev, None).unwrap();
     assert_eq!(calls_of("cuStreamSynchronize"), 1);
     state().busy.insert(home.handle() as usize);
     drop(pinned);
-    assert_eq!(blocks(Kind::Pinned), 1, "the stream may still write it");
+    assert_eq!(blocks(Kind::Pinned), before + 1, "the stream may still write it");
     state().busy.clear();
     collect_retired();
-    assert_eq!(blocks(Kind::Pinned), 0);
+    assert_eq!(blocks(Kind::Pinned), before);
 }
 
 #[test]
 fn gpus_without_a_link_exchange_through_pinned_memory() {
     let _turn = turn();
+    let before = blocks(Kind::Pinned);
     for ty in [Type::Scalar(Scalar::U8), Type::F32, Type::vec(3, Scalar::F32)] {
         let a = sample(gpu(0), ty, &[6, 5]);
         let b = a.to_device(gpu(1)).unwrap();
@@ -223,7 +225,7 @@ fn gpus_without_a_link_exchange_through_pinned_memory() {
         );
     }
     collect_retired();
-    assert_eq!(blocks(Kind::Pinned), 0);
+    assert_eq!(blocks(Kind::Pinned), before);
 }
 
 #[test]
@@ -432,4 +434,53 @@ fn streams_and_events_are_owned_once() {
     other.wait_stream(&mine).unwrap();
     drop((mine, start, end, other));
     assert_eq!(handles(), (streams, events), "nothing is left over");
+}
+
+/// What a kernel on the GPU would do with the address that the loader stored in its module.
+fn report(address: u64, format: &[u8], args: &[u64], warnings: u32) {
+    let record = std::ptr::with_exposed_provenance_mut::<CheckRecord>(address as usize);
+    // SAFETY: the runtime's record lives for ever, and no other thread looks at it in this test.
+    let record = unsafe { &mut *record };
+    assert_eq!((record.state, record.warnings), (0, 0));
+    record.count = args.len() as u32;
+    record.args[..args.len()].copy_from_slice(args);
+    record.format[..format.len()].copy_from_slice(format);
+    (record.warnings, record.state) = (warnings, 2);
+}
+
+#[test]
+fn reports_of_kernels_come_with_the_next_wait() {
+    let _turn = turn();
+    let device = gpu(1);
+    let plain = CudaModule::load(device, b"plain").unwrap();
+    assert_eq!(calls_of("cuMemHostAlloc"), 0, "code without checks needs no record");
+    let module = CudaModule::load(device, b".visible .global .u64 inkle_check_record").unwrap();
+    let again = CudaModule::load(device, b".visible .global .u64 inkle_check_record").unwrap();
+    let stored: Vec<u64> = {
+        let state = state();
+        // SAFETY: the fake's variables are words of live blocks.
+        let read = |&at: &u64| unsafe { *std::ptr::with_exposed_provenance::<u64>(at as usize) };
+        state.variables.values().map(read).collect()
+    };
+    assert!(stored.len() == 2 && stored[0] == stored[1] && stored[0] != 0, "{stored:?}");
+    device.synchronize().unwrap();
+
+    let failed = |message: &str| Err(RuntimeError::CheckFailed { message: message.into() });
+    report(stored[0], b"index %lld, thread %lld\n\0", &[7, 3], 0);
+    gpu(0).synchronize().unwrap();
+    assert_eq!(device.synchronize(), failed("index 7, thread 3"));
+    // Each report is told once, and the device goes on.
+    device.synchronize().unwrap();
+    let stream = Stream::new(device, 0).unwrap();
+    report(stored[0], b"one\0", &[], 40);
+    assert_eq!(stream.synchronize(), failed("one"));
+    let event = stream.record_event().unwrap();
+    report(stored[0], b"two\0", &[], 0);
+    assert_eq!(event.synchronize(), failed("two"));
+    let array = sample(device, Type::F32, &[4]);
+    report(stored[0], b"three\0", &[], 0);
+    assert_eq!(array.to_bytes().map(drop), failed("three"));
+    assert_eq!(RuntimeError::CheckFailed { message: String::new() }.class(), ErrorClass::Kernel);
+    drop((plain, module, again));
+    assert!(state().variables.is_empty());
 }

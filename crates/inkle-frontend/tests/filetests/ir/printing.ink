@@ -25,9 +25,10 @@ kernel @prints(%0 n: i32, %1 f: f32, %2 b: bool, %3 v: vec<3, f32>, %4 q: quat<f
   print "%g %g %g ", %6, %7, %8
   print "\n"
   print "%d %5.2f %lld text %%\n", %0, %1, %5
+  breakpoint
   %13 = const 0 : i32
   %14 = gt %0, %13 : bool
-  assert %14, "ir/printing.py:15: assertion failed in `prints`: n > 0: n is too small"
+  assert %14, "Assertion failed: assert n > 0: n is too small"
   %15 = const 3 : i32
   %16 = ne %0, %15 : bool
   if %16 {

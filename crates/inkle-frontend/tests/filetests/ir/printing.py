@@ -12,5 +12,6 @@ def prints(n: int, f: float, b: bool, v: wp.vec3, q: wp.quat, l: wp.int64):
     print("text 100%")
     print(f"n = {n}, v = {v}")
     wp.printf("%d %5.2f %lld %s %%\n", n, f, l, "text")
+    wp.breakpoint()
     assert n > 0, "n is too small"
     wp.expect_eq(n, 3)
