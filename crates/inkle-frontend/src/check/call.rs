@@ -1,18 +1,13 @@
-//! Calls: binding arguments, choosing overloads, instances of user and library functions.
-
-use std::sync::Arc;
+//! Calls: evaluating and binding arguments, and built-ins that are operations.
 
 use inkle_diag::{Diagnostic, Span};
-use inkle_ir::{CmpOp, Constant, FunctionKind, OpKind, Type, UnaryOp, Value};
+use inkle_ir::{CmpOp, Constant, OpKind, Type, UnaryOp, Value};
 
 use super::codes;
-use super::function::{Arg, FunctionCx, Instance, Origin};
-use super::library::LibrarySignature;
-use super::place::Place;
+use super::function::{FunctionCx, Instance};
 use super::val::{R, Reported, Val};
 use crate::builtins::{Builtin, Lower};
-use crate::env::{ConstValue, FunctionKey, FunctionSource, LibraryFunction};
-use crate::pattern::{Bindings, Pattern};
+use crate::pattern::Bindings;
 use crate::signature::Signature;
 use crate::tree::{Expr, ExprKind};
 
@@ -24,7 +19,7 @@ pub(super) struct Args {
 
 impl Args {
     /// The arguments in the order of `names`; `default` fills the rest. An error is a sentence.
-    fn bind(
+    pub(super) fn bind(
         &self,
         names: &[&str],
         default: impl Fn(usize) -> Option<Val>,
@@ -278,382 +273,13 @@ impl FunctionCx<'_, '_> {
         value
     }
 
-    fn library_forms(&self, name: &str) -> Vec<String> {
-        self.checker
-            .env
-            .library(name)
-            .iter()
-            .map(|f| {
-                let signature = LibrarySignature::of(f);
-                let params = f.def.params.iter().zip(&signature.params).map(|(p, (pattern, _))| {
-                    let pattern = pattern.as_ref().map_or_else(|| "any".into(), Pattern::to_string);
-                    format!("{}: {pattern}", p.name)
-                });
-                format!("{name}({})", params.collect::<Vec<_>>().join(", "))
-            })
-            .collect()
-    }
-
-    /// A call of a library function by name; `None` when no overload takes the arguments.
-    pub(super) fn call_library(&mut self, name: &str, args: &[(Val, Span)], span: Span) -> R<Option<Val>> {
-        let args = Args { positional: args.to_vec(), keywords: Vec::new() };
-        Ok(self.try_library(name, &args, &[], span)?.flatten())
-    }
-
-    fn call_library_args(
-        &mut self,
-        name: &str,
-        args: &Args,
-        exprs: &[&Expr],
-        span: Span,
-        func_span: Span,
-    ) -> R<Option<Val>> {
-        if let Some(found) = self.try_library(name, args, exprs, span)? {
-            return Ok(found);
-        }
-        let forms = self.library_forms(name);
-        if forms.is_empty() {
-            return Err(self.report(
-                Diagnostic::new(
-                    codes::UNDEFINED_NAME,
-                    func_span,
-                    format!("the built-in `{name}` is not available in kernels yet"),
-                )
-                .help("write a `@wp.func` that does it"),
-            ));
-        }
-        let given = self.describe_args(args);
-        Err(self.report(
-            Diagnostic::new(codes::NO_OVERLOAD, span, format!("`{name}` does not take ({given})"))
-                .help(format!("it can be called as {}", alternatives(&forms))),
-        ))
-    }
-
-    /// Calls the first library overload that takes the arguments: `None` when none does, `Some(None)` when it has no
-    /// value. `exprs` are the arguments as written, for those passed by reference.
-    fn try_library(
-        &mut self,
-        name: &str,
-        args: &Args,
-        exprs: &[&Expr],
-        span: Span,
-    ) -> R<Option<Option<Val>>> {
-        let overloads = self.checker.env.library(name);
-        for overload in &overloads {
-            let signature = LibrarySignature::of(overload);
-            if let Some((bound, bindings)) = self.match_library(overload, &signature, args, span) {
-                return self
-                    .call_overload(name, overload, &signature, bound, bindings, exprs, span)
-                    .map(Some);
-            }
-        }
-        Ok(None)
-    }
-
-    fn match_library(
-        &mut self,
-        overload: &LibraryFunction,
-        signature: &LibrarySignature,
-        args: &Args,
-        span: Span,
-    ) -> Option<(Vec<(Val, Span)>, Bindings)> {
-        let params = &overload.def.params;
-        let names: Vec<&str> = params.iter().map(|p| p.name.as_str()).collect();
-        let default = |place: usize| match &*params[place].default.as_ref()?.kind {
-            ExprKind::Int(i) => Some(Val::int(*i)),
-            ExprKind::Float(f) => Some(Val::Const(ConstValue::Float(*f))),
-            ExprKind::Bool(b) => Some(Val::bool(*b)),
-            _ => None,
-        };
-        let bound = args.bind(&names, default, span).ok()?;
-        let mut bindings = Bindings::default();
-        for (((val, at), param), (pattern, _)) in bound.iter().zip(params).zip(&signature.params) {
-            let pattern = pattern.as_ref()?;
-            let from_default = *at == span && param.default.is_some();
-            // A default is a literal that takes the parameter's type.
-            if from_default && pattern.instantiate(&bindings).is_some() {
-                continue;
-            }
-            if !pattern.matches(self.type_of(val)?, &mut bindings) {
-                return None;
-            }
-        }
-        Some((bound, bindings))
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "an overload, what it was matched with, and the call")]
-    fn call_overload(
-        &mut self,
-        name: &str,
-        overload: &LibraryFunction,
-        signature: &LibrarySignature,
-        bound: Vec<(Val, Span)>,
-        bindings: Bindings,
-        exprs: &[&Expr],
-        span: Span,
-    ) -> R<Option<Val>> {
-        let by_reference = signature.by_reference();
-        let mut places = Vec::new();
-        for index in &by_reference {
-            let at = bound[*index].1;
-            let place = match exprs.iter().find(|e| e.span == at) {
-                Some(expr) => self.place(expr)?,
-                None => Place::Value(bound[*index].0.clone()),
-            };
-            if let Place::Value(_) = place {
-                let (text, param) = (self.text_of(at), &overload.def.params[*index].name);
-                return Err(self.report(
-                    Diagnostic::new(
-                        codes::NOT_A_VALUE,
-                        at,
-                        format!("`{name}` changes its argument `{param}`, but `{text}` cannot be assigned"),
-                    )
-                    .help("pass a variable"),
-                ));
-            }
-            places.push((place, at));
-        }
-        let mut values = Vec::new();
-        for ((val, at), (pattern, _)) in bound.iter().zip(&signature.params) {
-            let ty = pattern.as_ref().and_then(|p| p.instantiate(&bindings));
-            let value = match ty.and_then(|ty| self.coerce(val, ty, *at)) {
-                Some(value) => value,
-                None => self.value_of(val, *at)?,
-            };
-            values.push(value);
-        }
-        let types: Vec<Type> = values.iter().map(|v| self.function.ty(*v)).collect();
-        let instance = Instance {
-            origin: Origin::Library(overload.key),
-            def: overload.def.clone(),
-            name: name.to_owned(),
-            kind: FunctionKind::Func,
-            args: types.into_iter().map(Arg::Value).collect(),
-            bindings,
-            returns: signature.results.clone(),
-        };
-        let results = self.emit_call(instance, &values, span)?;
-        let (results, changed) = results.split_at(results.len() - places.len());
-        for ((place, at), value) in places.iter().zip(changed) {
-            self.set(place, &Val::Ir(*value), *at, *at)?;
-        }
-        Ok(as_result(results))
-    }
-
     /// Calls an instance; gives its results, then the last values of what was passed by reference.
-    fn emit_call(&mut self, instance: Instance, values: &[Value], span: Span) -> R<Vec<Value>> {
+    pub(super) fn emit_call(&mut self, instance: Instance, values: &[Value], span: Span) -> R<Vec<Value>> {
         let (function, results) = self.checker.instance(instance, span)?;
         let outer = std::mem::replace(&mut self.span, span);
         let op = self.builder().call(function, values, &results);
         self.span = outer;
         Ok(self.function.op(op).results.to_vec())
-    }
-
-    /// A call of a user's function.
-    pub(super) fn call_user(&mut self, key: FunctionKey, args: &Args, span: Span) -> R<Option<Val>> {
-        let sources = match self.checker.env.function(key) {
-            Ok(sources) => sources,
-            Err(diagnostics) => {
-                for diagnostic in diagnostics.0 {
-                    self.report(diagnostic.also(span, "called here"));
-                }
-                return Err(Reported);
-            }
-        };
-        let mut open = false;
-        for source in &sources {
-            for (spec, param) in source.params.iter().zip(&source.def.params) {
-                if spec.pattern.is_none() {
-                    self.report(super::unannotated(&source.name, param).also(span, "called here"));
-                    open = true;
-                }
-            }
-        }
-        if open {
-            return Err(Reported);
-        }
-        // An exact match wins over one that gives a literal another width.
-        for literals_adapt in [false, true] {
-            for source in &sources {
-                if let Ok(bound) = self.bind_user(source, args, span)
-                    && let Some(instance_args) = self.match_user(source, &bound, literals_adapt)
-                {
-                    return self.call_source(source, bound, instance_args, span);
-                }
-            }
-        }
-        Err(self.user_mismatch(&sources, args, span))
-    }
-
-    fn bind_user(
-        &self,
-        source: &FunctionSource,
-        args: &Args,
-        span: Span,
-    ) -> Result<Vec<(Val, Span)>, String> {
-        let names: Vec<&str> = source.def.params.iter().map(|p| p.name.as_str()).collect();
-        args.bind(&names, |place| source.params.get(place)?.default.clone().map(Val::from), span)
-    }
-
-    fn match_user(
-        &mut self,
-        source: &FunctionSource,
-        bound: &[(Val, Span)],
-        literals_adapt: bool,
-    ) -> Option<Vec<Arg>> {
-        let mut bindings = Bindings::default();
-        bound
-            .iter()
-            .zip(&source.params)
-            .map(|((val, _), param)| {
-                self.match_param(val, param.pattern.as_ref(), &mut bindings, literals_adapt)
-            })
-            .collect()
-    }
-
-    fn match_param(
-        &self,
-        val: &Val,
-        pattern: Option<&Pattern>,
-        bindings: &mut Bindings,
-        literals_adapt: bool,
-    ) -> Option<Arg> {
-        if let (Val::Tuple(items), None | Some(Pattern::Any(_))) = (val, pattern) {
-            let items = items.iter().map(|item| self.match_param(item, pattern, bindings, literals_adapt));
-            return items.collect::<Option<Vec<Arg>>>().map(Arg::Tuple);
-        }
-        let Some(ty) = self.type_of(val) else {
-            let takes_it = matches!(pattern, None | Some(Pattern::Callable | Pattern::Any(_)));
-            return (takes_it && !matches!(val, Val::Tuple(_))).then(|| Arg::Static(val.clone()));
-        };
-        let Some(pattern) = pattern else { return Some(Arg::Value(ty)) };
-        if pattern.matches(ty, bindings) {
-            return Some(Arg::Value(ty));
-        }
-        // An array of other dimensions is taken as it is, as long as the elements agree.
-        if let (Pattern::Exact(Type::Array(want)), Type::Array(given)) = (pattern, ty)
-            && want.elem == given.elem
-        {
-            return Some(Arg::Value(ty));
-        }
-        if literals_adapt && let (Val::Const(c), Some(scalar)) = (val, pattern.literal_scalar(bindings)) {
-            let fits = match c {
-                ConstValue::Int(_) => scalar.is_int(),
-                ConstValue::Float(_) => scalar.is_float(),
-                _ => false,
-            };
-            return fits.then_some(Arg::Value(Type::Scalar(scalar)));
-        }
-        None
-    }
-
-    fn call_source(
-        &mut self,
-        source: &Arc<FunctionSource>,
-        bound: Vec<(Val, Span)>,
-        args: Vec<Arg>,
-        span: Span,
-    ) -> R<Option<Val>> {
-        let mut values = Vec::new();
-        for ((val, at), arg) in bound.iter().zip(&args) {
-            self.argument_values(val, arg, *at, &mut values)?;
-        }
-        let instance = Instance {
-            origin: Origin::User(source.key),
-            def: source.def.clone(),
-            name: source.name.clone(),
-            kind: FunctionKind::Func,
-            args,
-            bindings: Bindings::default(),
-            returns: source.returns.clone(),
-        };
-        let results = self.emit_call(instance, &values, span)?;
-        Ok(as_result(&results))
-    }
-
-    /// The IR values of an argument.
-    fn argument_values(&mut self, val: &Val, arg: &Arg, at: Span, values: &mut Vec<Value>) -> R<()> {
-        match (arg, val) {
-            (Arg::Value(ty), _) => values.push(match self.coerce(val, *ty, at) {
-                Some(value) => value,
-                None => self.value_of(val, at)?,
-            }),
-            (Arg::Tuple(args), Val::Tuple(items)) => {
-                for (arg, item) in args.iter().zip(items.iter()) {
-                    self.argument_values(item, arg, at, values)?;
-                }
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// A user's function as it can be called.
-    fn signature_of(&self, source: &FunctionSource) -> String {
-        let params = source.def.params.iter().zip(&source.params).map(|(def, param)| {
-            let pattern = param.pattern.as_ref().map_or_else(|| "any".into(), Pattern::to_string);
-            let default =
-                def.default.as_ref().map(|d| format!(" = {}", self.text_of(d.span))).unwrap_or_default();
-            format!("{}: {pattern}{default}", def.name)
-        });
-        format!("{}({})", source.name, params.collect::<Vec<_>>().join(", "))
-    }
-
-    fn user_mismatch(&mut self, sources: &[Arc<FunctionSource>], args: &Args, span: Span) -> Reported {
-        let name = sources[0].name.clone();
-        if let [source] = sources {
-            let bound = match self.bind_user(source, args, span) {
-                Ok(bound) => bound,
-                Err(why) => {
-                    return self.report(
-                        Diagnostic::new(codes::ARGUMENTS, span, format!("function `{name}` {why}"))
-                            .help(format!("it is `{}`", self.signature_of(source)))
-                            .also(source.def.name_span, "it is defined here"),
-                    );
-                }
-            };
-            let mut bindings = Bindings::default();
-            for (((val, at), param), def) in bound.iter().zip(&source.params).zip(&source.def.params) {
-                if self.match_param(val, param.pattern.as_ref(), &mut bindings, true).is_some() {
-                    continue;
-                }
-                let given = self.describe(val);
-                let wanted =
-                    param.pattern.as_ref().and_then(|p| p.instantiate(&bindings)).map(Type::python_name);
-                let wanted = wanted
-                    .or_else(|| param.pattern.as_ref().map(|p| p.to_string()))
-                    .unwrap_or_else(|| "a value".into());
-                let mut diagnostic = Diagnostic::new(
-                    codes::NO_OVERLOAD,
-                    *at,
-                    format!(
-                        "argument `{}` of function `{name}` is {given}, but {wanted} is expected",
-                        def.name
-                    ),
-                )
-                .also(def.span, "the parameter is declared here");
-                let scalar = param.pattern.as_ref().and_then(|p| p.literal_scalar(&bindings));
-                let is_number = self.type_of(val).is_some_and(|ty| ty.as_scalar().is_some());
-                diagnostic = match scalar.filter(|_| is_number) {
-                    Some(scalar) => {
-                        let text = self.text_of(*at);
-                        diagnostic.help(format!("convert it: `{}`", super::assign::conversion(scalar, &text)))
-                    }
-                    None => diagnostic.help(format!("pass {wanted}, or change the annotation")),
-                };
-                return self.report(diagnostic);
-            }
-        }
-        let forms: Vec<String> = sources.iter().map(|source| self.signature_of(source)).collect();
-        let given = self.describe_args(args);
-        self.report(
-            Diagnostic::new(
-                codes::NO_OVERLOAD,
-                span,
-                format!("no overload of function `{name}` takes ({given})"),
-            )
-            .help(format!("it can be called as {}", alternatives(&forms))),
-        )
     }
 
     /// An operation on an element of an array: `(arr, i, ..., rest)`; gives the element's address and the rest.
@@ -762,7 +388,7 @@ impl FunctionCx<'_, '_> {
 pub(super) type Element = (Value, Type, Vec<(Val, Span)>);
 
 /// What a call with these results stands for; `None` when it has none.
-fn as_result(results: &[Value]) -> Option<Val> {
+pub(super) fn as_result(results: &[Value]) -> Option<Val> {
     match results {
         [] => None,
         [one] => Some(Val::Ir(*one)),
@@ -771,7 +397,7 @@ fn as_result(results: &[Value]) -> Option<Val> {
 }
 
 /// The forms of a function in one sentence; many are cut short.
-fn alternatives(forms: &[String]) -> String {
+pub(super) fn alternatives(forms: &[String]) -> String {
     const SHOWN: usize = 4;
     let mut shown: Vec<String> = forms.iter().take(SHOWN).map(|form| format!("`{form}`")).collect();
     if forms.len() > SHOWN {

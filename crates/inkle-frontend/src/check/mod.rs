@@ -24,6 +24,7 @@ mod scan;
 mod special;
 mod stmt;
 mod types;
+mod user;
 mod val;
 
 use std::collections::HashMap;
