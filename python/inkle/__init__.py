@@ -81,6 +81,7 @@ from inkle._native import (
     ones_like,
     overload,
     record_event,
+    ref,
     set_device,
     set_mempool_enabled,
     set_mempool_release_threshold,
@@ -167,7 +168,6 @@ _ANNOTATIONS = (
     "fixedarray",
     "indexedfabricarray",
     "indexedfabricarrayarray",
-    "ref",
     "tile",
     "tile_stack",
 )

@@ -66,6 +66,8 @@ pub struct ParamSpec {
     pub pattern: Option<Pattern>,
     /// The default value.
     pub default: Option<Binding>,
+    /// Whether assignments to the parameter change the caller's variable or array element.
+    pub by_reference: bool,
 }
 
 /// A function the checker can look into.

@@ -115,7 +115,7 @@ fn check(function: &'static PreludeFn, variable: Scalar) -> Option<Result<(), St
         def: file.function_at_line(1, "k").expect("parses"),
         params: args
             .iter()
-            .map(|ty| ParamSpec { pattern: Some(Pattern::Exact(*ty)), default: None })
+            .map(|ty| ParamSpec { pattern: Some(Pattern::Exact(*ty)), default: None, by_reference: false })
             .collect(),
         returns: None,
     };

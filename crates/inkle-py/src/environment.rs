@@ -21,6 +21,7 @@ use crate::error::class_name;
 use crate::function::{Definition, Function, overloads_of};
 use crate::kernel::Kernel;
 use crate::number;
+use crate::reference::Reference;
 use crate::scalar::ScalarValue;
 use crate::scope;
 use crate::structs::StructInstance;
@@ -253,7 +254,11 @@ fn source_of(
     let mut params = Vec::new();
     let first_default = def.params.len().saturating_sub(defaults.len());
     for (index, param) in def.params.iter().enumerate() {
-        let pattern = match annotations.get_item(&param.name).map_err(fail)? {
+        let annotation = annotations.get_item(&param.name).map_err(fail)?;
+        let reference = annotation.as_ref().and_then(|a| a.cast::<Reference>().ok());
+        let by_reference = reference.is_some();
+        let annotation = reference.map(|r| r.get().target(py).clone()).or(annotation);
+        let pattern = match annotation {
             None => None,
             Some(annotation) => match pattern_of(&annotation).map_err(fail)? {
                 Some(pattern) => Some(pattern),
@@ -271,7 +276,7 @@ fn source_of(
             },
         };
         let default = index.checked_sub(first_default).and_then(|i| defaults.get(i).cloned());
-        params.push(ParamSpec { pattern, default });
+        params.push(ParamSpec { pattern, default, by_reference });
     }
     let returns = match annotations.get_item("return").map_err(fail)? {
         None => None,

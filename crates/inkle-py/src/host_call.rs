@@ -119,7 +119,11 @@ impl CallEnvironment<'_> {
         };
         let params = params
             .into_iter()
-            .map(|(_, ty)| ParamSpec { pattern: Some(Pattern::Exact(ty)), default: None })
+            .map(|(_, ty)| ParamSpec {
+                pattern: Some(Pattern::Exact(ty)),
+                default: None,
+                by_reference: false,
+            })
             .collect();
         Arc::new(FunctionSource { key, name: function.to_owned(), def: Arc::new(def), params, returns: None })
     }

@@ -34,6 +34,7 @@ mod module;
 mod number;
 mod overload;
 mod pack;
+mod reference;
 mod scalar;
 mod scope;
 mod source;
@@ -102,6 +103,8 @@ mod _native {
     use crate::module::{Module, get_module, get_module_options, set_module_options};
     #[pymodule_export]
     use crate::overload::{overload, result_types};
+    #[pymodule_export]
+    use crate::reference::Reference;
     #[pymodule_export]
     use crate::scalar::ScalarValue;
     #[pymodule_export]

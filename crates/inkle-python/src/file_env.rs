@@ -267,7 +267,12 @@ impl FileEnvironment {
         let mut problems = Diagnostics::default();
         let mut params = Vec::new();
         for param in &def.params {
-            let pattern = match param.annotation.as_ref().map(|a| self.annotation(a)).transpose() {
+            let (annotation, by_reference) = match param.annotation.as_ref().map(|a| (a, referenced(a))) {
+                Some((_, Some(target))) => (Some(target), true),
+                Some((annotation, None)) => (Some(annotation), false),
+                None => (None, false),
+            };
+            let pattern = match annotation.map(|a| self.annotation(a)).transpose() {
                 Ok(pattern) => pattern,
                 Err(problem) => {
                     problems.push(*problem);
@@ -277,7 +282,7 @@ impl FileEnvironment {
             let default = param.default.as_ref().map(|d| {
                 self.evaluate(d, &[]).unwrap_or_else(|why| Binding::Unsupported(format!("a default ({why})")))
             });
-            params.push(ParamSpec { pattern, default });
+            params.push(ParamSpec { pattern, default, by_reference });
         }
         let returns = match def.returns.as_ref().map(|r| self.results(r)).transpose() {
             Ok(returns) => returns,
@@ -416,6 +421,13 @@ fn decorator(expr: &PyExpr) -> Option<&str> {
         PyExpr::Name(name) => Some(name.id.as_str()),
         _ => None,
     }
+}
+
+/// `T` of `wp.ref[T]`.
+fn referenced(annotation: &Expr) -> Option<&Expr> {
+    let ExprKind::Subscript { value, indices } = &*annotation.kind else { return None };
+    let [target] = indices.as_slice() else { return None };
+    (value.path()?.last() == Some(&"ref")).then_some(target)
 }
 
 /// Whether two definitions take parameters of the same annotations, so that the later one replaces the earlier.

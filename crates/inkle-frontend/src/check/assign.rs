@@ -162,6 +162,10 @@ impl FunctionCx<'_, '_> {
 
     fn set_variable(&mut self, name: &str, val: Val, target_span: Span, value_span: Span) -> R<()> {
         let var = self.variable(name);
+        if let Some(address) = self.address_in(var) {
+            self.span = target_span.to(value_span);
+            return self.set(&Place::Memory(address), &val, target_span, value_span);
+        }
         if let Slot::Set(old) = &self.slots[var.0] {
             let (was, is) = (self.shape_types(old), self.shape_types(&val));
             // Types, functions and other things without a value can be replaced by their like, an array by one of other
@@ -324,6 +328,9 @@ impl FunctionCx<'_, '_> {
 
     /// The value of a variable, or a diagnosis of why it has none.
     pub(super) fn read(&mut self, var: VarId, name: &str, span: Span) -> R<Val> {
+        if let Some(address) = self.address_in(var) {
+            return Ok(Val::Ir(self.builder().load(address)));
+        }
         match self.slots[var.0].clone() {
             Slot::Set(val) => Ok(val),
             Slot::Poisoned => Err(Reported),

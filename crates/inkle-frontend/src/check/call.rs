@@ -5,6 +5,7 @@ use inkle_ir::{CmpOp, Constant, OpKind, Type, UnaryOp, Value};
 
 use super::codes;
 use super::function::{FunctionCx, Instance};
+use super::place::Place;
 use super::val::{R, Reported, Val};
 use crate::builtins::{Builtin, Lower};
 use crate::pattern::Bindings;
@@ -12,9 +13,12 @@ use crate::signature::Signature;
 use crate::tree::{Expr, ExprKind};
 
 /// Evaluated arguments of a call.
+#[derive(Default)]
 pub(super) struct Args {
     pub positional: Vec<(Val, Span)>,
     pub keywords: Vec<(String, Val, Span)>,
+    /// Where arguments are, by their spans, when the callee may change them.
+    pub places: Vec<(Span, Place)>,
 }
 
 impl Args {
@@ -51,6 +55,12 @@ impl Args {
             }
         }
         Ok(out)
+    }
+
+    /// Where the argument at a span is; `None` when it is a value only.
+    pub(super) fn take_place(&mut self, at: Span) -> Option<Place> {
+        let index = self.places.iter().position(|(span, _)| *span == at)?;
+        Some(self.places.swap_remove(index).1)
     }
 
     /// A keyword argument, if it was given.
@@ -100,8 +110,9 @@ impl FunctionCx<'_, '_> {
                 self.construct(ty, &args, expr.span).map(Some)
             }
             Val::Function(key) => {
-                let args = self.evaluate(args, keywords)?;
-                self.call_user(key, &args, expr.span)
+                let changes = self.checker.function_changes_arguments(key);
+                let args = self.evaluate_for(args, keywords, changes)?;
+                self.call_user(key, args, expr.span)
             }
             other => {
                 let (text, what) = (self.text_of(func.span), self.describe(&other));
@@ -118,7 +129,17 @@ impl FunctionCx<'_, '_> {
     }
 
     pub(super) fn evaluate(&mut self, args: &[Expr], keywords: &[(Option<String>, Expr)]) -> R<Args> {
-        let mut out = Args { positional: Vec::new(), keywords: Vec::new() };
+        self.evaluate_for(args, keywords, false)
+    }
+
+    /// Evaluates arguments; `keep_places` when the callee may change some of them.
+    fn evaluate_for(
+        &mut self,
+        args: &[Expr],
+        keywords: &[(Option<String>, Expr)],
+        keep_places: bool,
+    ) -> R<Args> {
+        let mut out = Args::default();
         let mut failed = false;
         for arg in args {
             let (inner, spread) = match &*arg.kind {
@@ -129,7 +150,7 @@ impl FunctionCx<'_, '_> {
                 out.positional.extend(items.into_iter().map(|item| (item, inner.span)));
                 continue;
             }
-            match self.expr(inner) {
+            match self.argument(inner, keep_places && !spread, &mut out.places) {
                 Ok(val) if spread => match self.items_of(&val) {
                     Some(items) => out.positional.extend(items.into_iter().map(|item| (item, inner.span))),
                     None => {
@@ -150,12 +171,29 @@ impl FunctionCx<'_, '_> {
             let Some(name) = name else {
                 return Err(self.unsupported(value, "`**` in a call", "name the arguments one by one"));
             };
-            match self.expr(value) {
+            match self.argument(value, keep_places, &mut out.places) {
                 Ok(val) => out.keywords.push((name.clone(), val, value.span)),
                 Err(Reported) => failed = true,
             }
         }
         if failed { Err(Reported) } else { Ok(out) }
+    }
+
+    /// An argument's value, and its place when it has one and `keep` asks for it.
+    fn argument(&mut self, expr: &Expr, keep: bool, places: &mut Vec<(Span, Place)>) -> R<Val> {
+        let may_have_place =
+            matches!(*expr.kind, ExprKind::Name(_) | ExprKind::Attribute { .. } | ExprKind::Subscript { .. });
+        if !keep || !may_have_place || !expr.span.is_some() {
+            return self.expr(expr);
+        }
+        let place = self.place(expr)?;
+        let outer = std::mem::replace(&mut self.span, expr.span);
+        let val = self.get(&place);
+        self.span = outer;
+        if !matches!(place, Place::Value(_)) {
+            places.push((expr.span, place));
+        }
+        val
     }
 
     fn call_builtin(
@@ -167,19 +205,19 @@ impl FunctionCx<'_, '_> {
         keywords: &[(Option<String>, Expr)],
     ) -> R<Option<Val>> {
         let Some(builtin) = crate::builtins::lookup(name) else {
-            let evaluated = self.evaluate(args, keywords)?;
-            let exprs: Vec<&Expr> = args.iter().chain(keywords.iter().map(|(_, e)| e)).collect();
-            return self.call_library_args(name, &evaluated, &exprs, expr.span, func.span);
+            let changes = self.checker.library_changes_arguments(name);
+            let mut args = self.evaluate_for(args, keywords, changes)?;
+            return self.call_library_args(name, &mut args, expr.span, func.span);
         };
         if let Lower::Special(special) = builtin.lower {
             return self.special(special, builtin, expr, args, keywords);
         }
-        let args = self.evaluate(args, keywords)?;
-        self.call_operation(builtin, &args, expr.span)
+        let mut args = self.evaluate(args, keywords)?;
+        self.call_operation(builtin, &mut args, expr.span)
     }
 
     /// A built-in that is one operation.
-    fn call_operation(&mut self, builtin: &'static Builtin, args: &Args, span: Span) -> R<Option<Val>> {
+    fn call_operation(&mut self, builtin: &'static Builtin, args: &mut Args, span: Span) -> R<Option<Val>> {
         if let Lower::Atomic(op) = builtin.lower {
             return self.atomic_call(op, builtin, args, span).map(Some);
         }
@@ -206,7 +244,7 @@ impl FunctionCx<'_, '_> {
         if let (Lower::Operator(op), [(a, at), (b, bt)]) = (builtin.lower, args.positional.as_slice()) {
             return self.binary(op, a, *at, b, *bt, span).map(Some);
         }
-        if let Some(found) = self.try_library(builtin.name, args, &[], span)? {
+        if let Some(found) = self.try_library(builtin.name, args, span)? {
             return Ok(found);
         }
         Err(self.no_overload(builtin, args, span))

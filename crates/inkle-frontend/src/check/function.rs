@@ -13,7 +13,7 @@ use super::val::{R, Reported, Slot, Slots, Val, VarId};
 use super::{Checker, codes, scan};
 use crate::env::{ConstValue, FunctionKey};
 use crate::pattern::{Bindings, Pattern};
-use crate::tree::{Expr, FunctionDef, ParamDef, ParamKind, Stmt};
+use crate::tree::{Expr, FunctionDef, ParamKind, Stmt};
 
 /// Where a function comes from, which decides what its names mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +29,10 @@ pub(super) enum Origin {
 pub(super) enum Arg {
     /// A run-time value of a type.
     Value(Type),
+    /// A variable of the caller: its value goes in and its last value comes out as a further result.
+    Variable(Type),
+    /// The address of something in memory, which the function reads and writes in place.
+    Address(Type),
     /// Several values.
     Tuple(Vec<Arg>),
     /// Something known while compiling that has no IR value: a function, a type, a string.
@@ -39,7 +43,8 @@ impl Arg {
     /// The IR parameters for the argument.
     fn params(&self, name: &str, params: &mut Vec<Param>) {
         match self {
-            Arg::Value(ty) => params.push(Param { name: name.to_owned(), ty: *ty }),
+            Arg::Value(ty) | Arg::Variable(ty) => params.push(Param { name: name.to_owned(), ty: *ty }),
+            Arg::Address(ty) => params.push(Param { name: name.to_owned(), ty: Type::reference(*ty) }),
             Arg::Tuple(items) => {
                 items.iter().enumerate().for_each(|(i, item)| item.params(&format!("{name}_{i}"), params))
             }
@@ -50,7 +55,9 @@ impl Arg {
     /// What the parameter stands for in the function, made of the next IR parameters.
     fn val(&self, values: &mut impl Iterator<Item = Value>) -> Val {
         match self {
-            Arg::Value(_) => Val::Ir(values.next().expect("one IR parameter per value")),
+            Arg::Value(_) | Arg::Variable(_) | Arg::Address(_) => {
+                Val::Ir(values.next().expect("one IR parameter per value"))
+            }
             Arg::Tuple(items) => Val::tuple(items.iter().map(|item| item.val(values)).collect()),
             Arg::Static(val) => val.clone(),
         }
@@ -104,7 +111,7 @@ pub(super) struct FunctionCx<'c, 'e> {
     pub results: Option<Vec<(VarId, Type)>>,
     pub returns_span: Span,
     pub declared: Option<Vec<Type>>,
-    /// Parameters passed by reference: their last values are further results.
+    /// Parameters that stand for variables of the caller: their last values are further results.
     pub references: Vec<VarId>,
     /// Loop indices known to count up from zero or more.
     pub rising: HashSet<Value>,
@@ -167,7 +174,7 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             let val = arg.val(&mut values);
             cx.slots.set(var, Slot::Set(val));
             cx.set_at.insert(var, param.span);
-            if cx.is_reference(param) {
+            if let Arg::Variable(_) = arg {
                 cx.references.push(var);
             }
         }
@@ -232,16 +239,6 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
         self.function.results = values.iter().map(|value| self.function.ty(*value)).collect();
         self.builder().effect(OpKind::Return, values);
         Ok(self.function.results.clone())
-    }
-
-    /// Whether a parameter of a library function is passed by reference.
-    fn is_reference(&self, param: &ParamDef) -> bool {
-        matches!(self.origin, Origin::Library(_))
-            && param
-                .annotation
-                .as_ref()
-                .and_then(Pattern::of_param)
-                .is_some_and(|(_, by_reference)| by_reference)
     }
 
     pub(super) fn builder(&mut self) -> Builder<'_> {

@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use inkle_diag::{Diagnostic, Span};
-use inkle_ir::{FunctionKind, Type};
+use inkle_ir::FunctionKind;
 
-use super::call::{Args, alternatives, as_result};
+use super::call::{Args, alternatives};
 use super::codes;
 use super::function::{Arg, FunctionCx, Instance, Origin};
-use super::place::Place;
 use super::val::{R, Val};
 use crate::env::{ConstValue, LibraryFunction};
 use crate::pattern::{Bindings, Pattern};
@@ -18,7 +17,7 @@ use crate::tree::{Expr, ExprKind};
 
 /// The signature of one overload.
 pub(super) struct LibrarySignature {
-    /// The pattern of each parameter; `None` when the annotation is none.
+    /// The pattern of each parameter, `None` when the annotation is none; and whether it is passed by reference.
     pub params: Vec<(Option<Pattern>, bool)>,
     /// The declared results; empty when there are none.
     pub results: Option<Vec<Pattern>>,
@@ -52,9 +51,9 @@ impl LibrarySignature {
         LibrarySignature { params: params.collect(), results }
     }
 
-    /// The parameters passed by reference.
-    pub(super) fn by_reference(&self) -> Vec<usize> {
-        self.params.iter().enumerate().filter(|(_, (_, by_ref))| *by_ref).map(|(index, _)| index).collect()
+    /// Whether some parameter is passed by reference.
+    pub(super) fn changes_arguments(&self) -> bool {
+        self.params.iter().any(|(_, by_reference)| *by_reference)
     }
 }
 
@@ -85,19 +84,18 @@ impl FunctionCx<'_, '_> {
 
     /// A call of a library function by name; `None` when no overload takes the arguments.
     pub(super) fn call_library(&mut self, name: &str, args: &[(Val, Span)], span: Span) -> R<Option<Val>> {
-        let args = Args { positional: args.to_vec(), keywords: Vec::new() };
-        Ok(self.try_library(name, &args, &[], span)?.flatten())
+        let mut args = Args { positional: args.to_vec(), ..Args::default() };
+        Ok(self.try_library(name, &mut args, span)?.flatten())
     }
 
     pub(super) fn call_library_args(
         &mut self,
         name: &str,
-        args: &Args,
-        exprs: &[&Expr],
+        args: &mut Args,
         span: Span,
         func_span: Span,
     ) -> R<Option<Val>> {
-        if let Some(found) = self.try_library(name, args, exprs, span)? {
+        if let Some(found) = self.try_library(name, args, span)? {
             return Ok(found);
         }
         let forms = self.library_forms(name);
@@ -119,21 +117,14 @@ impl FunctionCx<'_, '_> {
     }
 
     /// Calls the first library overload that takes the arguments: `None` when none does, `Some(None)` when it has no
-    /// value. `exprs` are the arguments as written, for those passed by reference.
-    pub(super) fn try_library(
-        &mut self,
-        name: &str,
-        args: &Args,
-        exprs: &[&Expr],
-        span: Span,
-    ) -> R<Option<Option<Val>>> {
+    /// value.
+    pub(super) fn try_library(&mut self, name: &str, args: &mut Args, span: Span) -> R<Option<Option<Val>>> {
         let overloads = self.checker.env.library(name);
         for overload in &overloads {
             let signature = LibrarySignature::of(overload);
             if let Some((bound, bindings)) = self.match_library(overload, &signature, args, span) {
-                return self
-                    .call_overload(name, overload, &signature, bound, bindings, exprs, span)
-                    .map(Some);
+                let matched = Matched { overload, signature: &signature, bound, bindings };
+                return self.call_overload(name, matched, args, span).map(Some);
             }
         }
         Ok(None)
@@ -170,62 +161,52 @@ impl FunctionCx<'_, '_> {
         Some((bound, bindings))
     }
 
-    #[expect(clippy::too_many_arguments, reason = "an overload, what it was matched with, and the call")]
+    /// Calls an overload. What is passed by reference is a variable in the function too: its last value is a further
+    /// result.
     fn call_overload(
         &mut self,
         name: &str,
-        overload: &LibraryFunction,
-        signature: &LibrarySignature,
-        bound: Vec<(Val, Span)>,
-        bindings: Bindings,
-        exprs: &[&Expr],
+        matched: Matched<'_>,
+        args: &mut Args,
         span: Span,
     ) -> R<Option<Val>> {
-        let by_reference = signature.by_reference();
-        let mut places = Vec::new();
-        for index in &by_reference {
-            let at = bound[*index].1;
-            let place = match exprs.iter().find(|e| e.span == at) {
-                Some(expr) => self.place(expr)?,
-                None => Place::Value(bound[*index].0.clone()),
-            };
-            if let Place::Value(_) = place {
-                let (text, param) = (self.text_of(at), &overload.def.params[*index].name);
-                return Err(self.report(
-                    Diagnostic::new(
-                        codes::NOT_A_VALUE,
-                        at,
-                        format!("`{name}` changes its argument `{param}`, but `{text}` cannot be assigned"),
-                    )
-                    .help("pass a variable"),
-                ));
-            }
-            places.push((place, at));
-        }
-        let mut values = Vec::new();
-        for ((val, at), (pattern, _)) in bound.iter().zip(&signature.params) {
+        let Matched { overload, signature, bound, bindings } = matched;
+        let (mut values, mut instance_args, mut changed) = (Vec::new(), Vec::new(), Vec::new());
+        for (((val, at), (pattern, by_reference)), param) in
+            bound.iter().zip(&signature.params).zip(&overload.def.params)
+        {
             let ty = pattern.as_ref().and_then(|p| p.instantiate(&bindings));
             let value = match ty.and_then(|ty| self.coerce(val, ty, *at)) {
                 Some(value) => value,
                 None => self.value_of(val, *at)?,
             };
+            let ty = self.function.ty(value);
             values.push(value);
+            if *by_reference {
+                let place = args.take_place(*at);
+                changed.push((place.ok_or_else(|| self.not_a_variable(name, &param.name, *at))?, *at));
+                instance_args.push(Arg::Variable(ty));
+            } else {
+                instance_args.push(Arg::Value(ty));
+            }
         }
-        let types: Vec<Type> = values.iter().map(|v| self.function.ty(*v)).collect();
         let instance = Instance {
             origin: Origin::Library(overload.key),
             def: overload.def.clone(),
             name: name.to_owned(),
             kind: FunctionKind::Func,
-            args: types.into_iter().map(Arg::Value).collect(),
+            args: instance_args,
             bindings,
             returns: signature.results.clone(),
         };
-        let results = self.emit_call(instance, &values, span)?;
-        let (results, changed) = results.split_at(results.len() - places.len());
-        for ((place, at), value) in places.iter().zip(changed) {
-            self.set(place, &Val::Ir(*value), *at, *at)?;
-        }
-        Ok(as_result(results))
+        self.call_changing(instance, &values, changed, span)
     }
+}
+
+/// An overload with the arguments it takes.
+struct Matched<'a> {
+    overload: &'a LibraryFunction,
+    signature: &'a LibrarySignature,
+    bound: Vec<(Val, Span)>,
+    bindings: Bindings,
 }

@@ -186,15 +186,20 @@ impl FunctionCx<'_, '_> {
 
     /// The variables a loop changes that hold a value before it, hidden flags included.
     fn carried(&mut self, body: &[Stmt], target: Option<&Expr>, flags: &[VarId]) -> Vec<VarId> {
-        let checker = &mut *self.checker;
-        let changed = scan::changed_names(body, &mut |name| checker.changes_arguments(name));
+        let changed = scan::changed_names(body, &mut |func| self.changes_arguments(func));
         let assigned = scan::assigned_names(body);
         let mut vars: Vec<VarId> = Vec::new();
         for name in changed {
             let Some(var) = self.names.get(name).copied() else { continue };
             if let Slot::Set(val) = &self.slots[var.0] {
-                let is_place = matches!(self.type_of(val), Some(Type::Array(_) | Type::Ref(_)));
-                if self.shape_types(val).is_some() && (!is_place || assigned.contains(&name)) {
+                // What arrays and references lead to changes; where they lead only does when they are assigned,
+                // and a reference never is.
+                let changes = match self.type_of(val) {
+                    Some(Type::Array(_)) => assigned.contains(&name),
+                    Some(Type::Ref(_)) => false,
+                    _ => true,
+                };
+                if changes && self.shape_types(val).is_some() {
                     vars.push(var);
                 }
             }
@@ -482,8 +487,7 @@ impl FunctionCx<'_, '_> {
 
     /// `while test: body`.
     pub(super) fn while_statement(&mut self, test: &Expr, body: &[Stmt]) -> R<()> {
-        let checker = &mut *self.checker;
-        if scan::changes_names(test, &mut |name| checker.changes_arguments(name)) {
+        if scan::changes_names(test, &mut |func| self.changes_arguments(func)) {
             // What the test changes must be carried, so it becomes a part of the body.
             let span = test.span;
             let failed = Expr::new(ExprKind::Unary { op: UnOp::Not, operand: test.clone() }, span);

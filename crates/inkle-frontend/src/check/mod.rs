@@ -72,6 +72,7 @@ pub fn check_kernel(
         stack: Vec::new(),
         diagnostics: Diagnostics::default(),
         by_reference: HashMap::new(),
+        functions_by_reference: HashMap::new(),
     };
     if let Some(annotation) = &source.def.returns
         && !matches!(*annotation.kind, crate::tree::ExprKind::None)
@@ -104,6 +105,19 @@ pub fn check_kernel(
     for (spec, param) in source.params.iter().zip(&source.def.params) {
         if spec.pattern.is_none() {
             checker.report(unannotated(&source.name, param));
+        }
+        if spec.by_reference {
+            checker.report(
+                Diagnostic::new(
+                    codes::ANNOTATION,
+                    param.span,
+                    format!(
+                        "parameter `{}` of kernel `{}` is a reference, but launches pass values",
+                        param.name, source.name
+                    ),
+                )
+                .help("take an array and change its elements; `wp.ref` is for parameters of functions"),
+            );
         }
     }
     if checker.diagnostics.is_empty() {
@@ -160,6 +174,8 @@ struct Checker<'e> {
     diagnostics: Diagnostics,
     /// Whether a library function of the name changes arguments.
     by_reference: HashMap<String, bool>,
+    /// Whether a user's function, or one of its overloads, changes arguments.
+    functions_by_reference: HashMap<FunctionKey, bool>,
 }
 
 impl Checker<'_> {
@@ -169,14 +185,26 @@ impl Checker<'_> {
     }
 
     /// Whether a built-in of the name takes arguments by reference.
-    fn changes_arguments(&mut self, name: &str) -> bool {
+    fn library_changes_arguments(&mut self, name: &str) -> bool {
         if let Some(known) = self.by_reference.get(name) {
             return *known;
         }
         let env = self.env;
-        let changes =
-            env.library(name).iter().any(|f| !library::LibrarySignature::of(f).by_reference().is_empty());
+        let changes = env.library(name).iter().any(|f| library::LibrarySignature::of(f).changes_arguments());
         self.by_reference.insert(name.to_owned(), changes);
+        changes
+    }
+
+    /// Whether a user's function takes arguments by reference.
+    fn function_changes_arguments(&mut self, key: FunctionKey) -> bool {
+        if let Some(known) = self.functions_by_reference.get(&key) {
+            return *known;
+        }
+        let changes = self
+            .env
+            .function(key)
+            .is_ok_and(|sources| sources.iter().any(|s| s.params.iter().any(|p| p.by_reference)));
+        self.functions_by_reference.insert(key, changes);
         changes
     }
 

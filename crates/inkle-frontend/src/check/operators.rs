@@ -125,9 +125,8 @@ impl FunctionCx<'_, '_> {
         if (ta.as_struct().is_some() || tb.as_struct().is_some())
             && let Some(key) = self.operator_function(op)
         {
-            let args =
-                Args { positional: vec![(a.clone(), a_span), (b.clone(), b_span)], keywords: Vec::new() };
-            return match self.call_user(key, &args, span)? {
+            let args = Args { positional: vec![(a.clone(), a_span), (b.clone(), b_span)], ..Args::default() };
+            return match self.call_user(key, args, span)? {
                 Some(val) => Ok(val),
                 None => Err(self.operand_types(op, a, a_span, b, b_span, span)),
             };

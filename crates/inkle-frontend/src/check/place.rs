@@ -9,7 +9,7 @@ use inkle_ir::{MAX_DIMS, OpKind, Scalar, Type, Value};
 use super::codes;
 use super::expr::component_name;
 use super::function::{FunctionCx, Origin};
-use super::types::{Axes, Spot};
+use super::types::{Axes, Axis, Spot};
 use super::val::{R, Slot, Val, VarId};
 use crate::env::ConstValue;
 use crate::pattern::Pattern;
@@ -37,13 +37,76 @@ pub(super) enum Part {
     Components(Axes),
 }
 
+impl Place {
+    /// Whether two places in variables may have a component in common.
+    pub(super) fn may_overlap(&self, other: &Place) -> bool {
+        let (Some((root, steps)), Some((other_root, other_steps))) = (self.steps(), other.steps()) else {
+            return false;
+        };
+        if root != other_root {
+            return false;
+        }
+        for ([rows, cols], [other_rows, other_cols]) in steps.iter().zip(&other_steps) {
+            if disjoint(rows, other_rows) || disjoint(cols, other_cols) {
+                return false;
+            }
+            let known = rows.is_some() && cols.is_some();
+            if !known || rows != other_rows || cols != other_cols {
+                return true;
+            }
+        }
+        true
+    }
+
+    /// The variable a place is in, and what each part on the way chooses of rows and columns.
+    fn steps(&self) -> Option<(VarId, Vec<[Choice; 2]>)> {
+        match self {
+            Place::Local(var) => Some((*var, Vec::new())),
+            Place::Part(base, part, ty) => {
+                let (var, mut steps) = base.steps()?;
+                steps.push(part.choice(*ty));
+                Some((var, steps))
+            }
+            Place::Memory(_) | Place::Value(_) => None,
+        }
+    }
+}
+
+/// The indices a part chooses along one axis; `None` when they are known at run time only.
+type Choice = Option<Vec<u32>>;
+
+fn disjoint(a: &Choice, b: &Choice) -> bool {
+    matches!((a, b), (Some(a), Some(b)) if !a.iter().any(|i| b.contains(i)))
+}
+
+impl Part {
+    /// The rows and columns chosen by a part of type `ty`; fields and components in a line are rows.
+    fn choice(&self, ty: Type) -> [Choice; 2] {
+        let axis = |axis: &Axis| match axis {
+            Axis::Constant(i) => Some(vec![*i]),
+            Axis::Many(list) => Some(list.clone()),
+            Axis::Dynamic(_) => None,
+        };
+        let rows = match self {
+            Part::Field(index) => Some(vec![*index]),
+            Part::Run(first) => Some((*first..first + ty.component_count().unwrap_or(1)).collect()),
+            Part::Components(Axes::Flat(line)) => axis(line),
+            Part::Components(Axes::Grid(rows, cols)) => return [axis(rows), axis(cols)],
+        };
+        [rows, Some(vec![0])]
+    }
+}
+
 impl FunctionCx<'_, '_> {
     /// Resolves an expression.
     pub(super) fn place(&mut self, expr: &Expr) -> R<Place> {
         let outer = std::mem::replace(&mut self.span, expr.span);
         let result = match &*expr.kind {
             ExprKind::Name(name) => match self.names.get(name).copied() {
-                Some(var) => self.read(var, name, expr.span).map(|_| Place::Local(var)),
+                Some(var) => match self.address_in(var) {
+                    Some(address) => Ok(Place::Memory(address)),
+                    None => self.read(var, name, expr.span).map(|_| Place::Local(var)),
+                },
                 None => self.expr(expr).map(Place::Value),
             },
             ExprKind::Attribute { value, attr, .. } => {
@@ -185,6 +248,14 @@ impl FunctionCx<'_, '_> {
             (Spot::Dynamic(_), _) => return None,
         };
         self.spot_in_memory(around, sum)
+    }
+
+    /// The address that a parameter passed by reference stands for.
+    pub(super) fn address_in(&self, var: VarId) -> Option<Value> {
+        match &self.slots[var.0] {
+            Slot::Set(Val::Ir(value)) if matches!(self.function.ty(*value), Type::Ref(_)) => Some(*value),
+            _ => None,
+        }
     }
 
     /// The elements of `array[start:stop:step]` whose bounds are known, for unpacking; `None` for anything else.

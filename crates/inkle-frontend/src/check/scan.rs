@@ -138,10 +138,10 @@ pub(super) fn assigned_names(stmts: &[Stmt]) -> Vec<&str> {
 }
 
 /// The names whose value statements change: assigned ones, the roots of `x.y = ` and `x[i] = `, and arguments of
-/// calls for which `by_reference` holds.
+/// calls of functions for which `by_reference` holds.
 pub(super) fn changed_names<'a>(
     stmts: &'a [Stmt],
-    by_reference: &mut dyn FnMut(&str) -> bool,
+    by_reference: &mut dyn FnMut(&Expr) -> bool,
 ) -> Vec<&'a str> {
     let mut names = Vec::new();
     targets(stmts, &mut |target| roots(target, &mut |name| names.push(name)));
@@ -150,16 +150,15 @@ pub(super) fn changed_names<'a>(
 }
 
 /// Whether an expression calls something that changes its arguments.
-pub(super) fn changes_names(expr: &Expr, by_reference: &mut dyn FnMut(&str) -> bool) -> bool {
+pub(super) fn changes_names(expr: &Expr, by_reference: &mut dyn FnMut(&Expr) -> bool) -> bool {
     let mut names = Vec::new();
     parts(expr, &mut |part| passed(part, by_reference, &mut names));
     !names.is_empty()
 }
 
-fn passed<'a>(expr: &'a Expr, by_reference: &mut dyn FnMut(&str) -> bool, names: &mut Vec<&'a str>) {
+fn passed<'a>(expr: &'a Expr, by_reference: &mut dyn FnMut(&Expr) -> bool, names: &mut Vec<&'a str>) {
     if let ExprKind::Call { func, args, keywords } = &*expr.kind
-        && let Some(path) = func.path()
-        && path.last().is_some_and(|name| by_reference(name))
+        && by_reference(func)
     {
         args.iter().chain(keywords.iter().map(|(_, e)| e)).for_each(|a| roots(a, &mut |n| names.push(n)));
     }

@@ -486,7 +486,7 @@ impl FunctionCx<'_, '_> {
         };
         self.construct(
             Type::vec(len, scalar),
-            &Args { positional: args.positional.clone(), keywords: Vec::new() },
+            &Args { positional: args.positional.clone(), ..Args::default() },
             span,
         )
     }
@@ -512,7 +512,7 @@ impl FunctionCx<'_, '_> {
         };
         self.construct(
             Type::mat(rows, cols, scalar),
-            &Args { positional: args.positional.clone(), keywords: Vec::new() },
+            &Args { positional: args.positional.clone(), ..Args::default() },
             span,
         )
     }
@@ -552,5 +552,6 @@ fn without(args: &Args, name: &str) -> Args {
     Args {
         positional: args.positional.clone(),
         keywords: args.keywords.iter().filter(|(n, _, _)| n != name).cloned().collect(),
+        places: Vec::new(),
     }
 }

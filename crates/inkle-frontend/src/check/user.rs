@@ -8,13 +8,15 @@ use inkle_ir::{FunctionKind, Type, Value};
 use super::call::{Args, alternatives, as_result};
 use super::codes;
 use super::function::{Arg, FunctionCx, Instance, Origin};
-use super::val::{R, Reported, Val};
-use crate::env::{ConstValue, FunctionKey, FunctionSource};
+use super::place::Place;
+use super::val::{R, Reported, Slot, Val};
+use crate::env::{Binding, ConstValue, FunctionKey, FunctionSource};
 use crate::pattern::{Bindings, Pattern};
+use crate::tree::Expr;
 
 impl FunctionCx<'_, '_> {
     /// A call of a user's function.
-    pub(super) fn call_user(&mut self, key: FunctionKey, args: &Args, span: Span) -> R<Option<Val>> {
+    pub(super) fn call_user(&mut self, key: FunctionKey, mut args: Args, span: Span) -> R<Option<Val>> {
         let sources = match self.checker.env.function(key) {
             Ok(sources) => sources,
             Err(diagnostics) => {
@@ -39,14 +41,14 @@ impl FunctionCx<'_, '_> {
         // An exact match wins over one that gives a literal another width.
         for literals_adapt in [false, true] {
             for source in &sources {
-                if let Ok(bound) = self.bind_user(source, args, span)
+                if let Ok(bound) = self.bind_user(source, &args, span)
                     && let Some(instance_args) = self.match_user(source, &bound, literals_adapt)
                 {
-                    return self.call_source(source, bound, instance_args, span);
+                    return self.call_source(source, bound, instance_args, &mut args, span);
                 }
             }
         }
-        Err(self.user_mismatch(&sources, args, span))
+        Err(self.user_mismatch(&sources, &args, span))
     }
 
     fn bind_user(
@@ -115,24 +117,136 @@ impl FunctionCx<'_, '_> {
         &mut self,
         source: &Arc<FunctionSource>,
         bound: Vec<(Val, Span)>,
-        args: Vec<Arg>,
+        mut instance_args: Vec<Arg>,
+        args: &mut Args,
         span: Span,
     ) -> R<Option<Val>> {
-        let mut values = Vec::new();
-        for ((val, at), arg) in bound.iter().zip(&args) {
-            self.argument_values(val, arg, *at, &mut values)?;
+        let (mut values, mut changed) = (Vec::new(), Vec::new());
+        for (index, ((val, at), arg)) in bound.iter().zip(&mut instance_args).enumerate() {
+            if source.params[index].by_reference {
+                *arg = self.reference_argument(source, index, (val, *at), args, &mut values, &mut changed)?;
+            } else {
+                self.argument_values(val, arg, *at, &mut values)?;
+            }
         }
+        self.refuse_overlap(&source.name, &changed)?;
         let instance = Instance {
             origin: Origin::User(source.key),
             def: source.def.clone(),
             name: source.name.clone(),
             kind: FunctionKind::Func,
-            args,
+            args: instance_args,
             bindings: Bindings::default(),
             returns: source.returns.clone(),
         };
-        let results = self.emit_call(instance, &values, span)?;
-        Ok(as_result(&results))
+        self.call_changing(instance, &values, changed, span)
+    }
+
+    /// An argument passed by reference: what is in memory as its address, a variable or a part of one as its value,
+    /// to be given its last value by the call.
+    fn reference_argument(
+        &mut self,
+        source: &FunctionSource,
+        index: usize,
+        (val, at): (&Val, Span),
+        args: &mut Args,
+        values: &mut Vec<Value>,
+        changed: &mut Vec<(Place, Span)>,
+    ) -> R<Arg> {
+        let param = &source.def.params[index];
+        let Some(place) = args.take_place(at) else {
+            return Err(self.not_a_variable(&source.name, &param.name, at));
+        };
+        let value = self.value_of(val, at)?;
+        let ty = self.function.ty(value);
+        Ok(match place {
+            Place::Memory(address) => {
+                values.push(address);
+                Arg::Address(ty)
+            }
+            place => {
+                values.push(value);
+                changed.push((place, at));
+                Arg::Variable(ty)
+            }
+        })
+    }
+
+    /// Reports variables that are passed by reference twice: the function would see two variables where there is one.
+    fn refuse_overlap(&mut self, name: &str, places: &[(Place, Span)]) -> R<()> {
+        for (index, (place, at)) in places.iter().enumerate() {
+            for (other, first) in &places[..index] {
+                if place.may_overlap(other) {
+                    let text = self.text_of(*at);
+                    return Err(self.report(
+                        Diagnostic::new(
+                            codes::ARGUMENTS,
+                            *at,
+                            format!("`{name}` may change `{text}` through two of its parameters"),
+                        )
+                        .also(*first, "it is passed here too")
+                        .help("pass different variables, or parts of one that are known to be different"),
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports an argument that should be changed and cannot be.
+    pub(super) fn not_a_variable(&mut self, function: &str, param: &str, at: Span) -> Reported {
+        let text = self.text_of(at);
+        self.report(
+            Diagnostic::new(
+                codes::NOT_A_VALUE,
+                at,
+                format!("`{function}` changes its argument `{param}`, but `{text}` cannot be assigned"),
+            )
+            .help("pass a variable, a part of one, or an element of an array"),
+        )
+    }
+
+    /// Calls an instance and gives the places passed as [`Arg::Variable`] their last values.
+    pub(super) fn call_changing(
+        &mut self,
+        instance: Instance,
+        values: &[Value],
+        changed: Vec<(Place, Span)>,
+        span: Span,
+    ) -> R<Option<Val>> {
+        let results = self.emit_call(instance, values, span)?;
+        let (results, last) = results.split_at(results.len() - changed.len());
+        for ((place, at), value) in changed.iter().zip(last) {
+            self.set(place, &Val::Ir(*value), *at, *at)?;
+        }
+        Ok(as_result(results))
+    }
+
+    /// Whether the callee takes arguments by reference; nothing is reported for what cannot be called.
+    pub(super) fn changes_arguments(&mut self, func: &Expr) -> bool {
+        let Some(path) = func.path() else { return false };
+        let (root, attributes) = path.split_first().expect("a path has a first name");
+        let mut binding = match (self.names.get(*root), self.origin) {
+            (Some(var), _) => match &self.slots[var.0] {
+                Slot::Set(Val::Function(key)) => Some(Binding::Function(*key)),
+                Slot::Set(Val::Builtin(name)) => Some(Binding::Builtin(name.to_string())),
+                Slot::Set(Val::Object(key)) => Some(Binding::Object(*key)),
+                _ => None,
+            },
+            (None, Origin::User(key)) => self.checker.env.resolve(key, root),
+            (None, Origin::Library(_)) => Some(Binding::Builtin((*root).to_owned())),
+        };
+        for attribute in attributes {
+            binding = match binding {
+                Some(Binding::Object(object)) => self.checker.env.attribute(object, attribute),
+                _ => None,
+            };
+        }
+        match binding {
+            Some(Binding::Function(key)) => self.checker.function_changes_arguments(key),
+            Some(Binding::Builtin(name)) => self.checker.library_changes_arguments(&name),
+            _ => false,
+        }
     }
 
     /// The IR values of an argument.
