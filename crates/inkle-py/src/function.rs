@@ -5,13 +5,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use inkle_frontend::env::FunctionKey;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
+use crate::dtype::type_repr;
 use crate::error::class_name;
 use crate::module::Module;
+use crate::reference::Reference;
 use crate::scope;
 use crate::source::Origin;
 
@@ -141,9 +143,17 @@ impl Function {
                 let mut set: Vec<_> = earlier.overloads.lock().unwrap_or_else(|e| e.into_inner()).clone();
                 let mut overloads = Vec::new();
                 for other in set.drain(..) {
-                    if !same_signature(other.function.bind(py), function)? {
-                        overloads.push(other);
+                    let (theirs, ours) = (parameters(other.function.bind(py))?, parameters(function)?);
+                    if theirs == ours {
+                        continue;
                     }
+                    if theirs.iter().map(|p| &p.ty).eq(ours.iter().map(|p| &p.ty)) {
+                        return Err(PyRuntimeError::new_err(format!(
+                            "overloads of function `{name}` differ only in `wp.ref`, so that calls cannot tell \
+                             which one is meant; give one of them another name"
+                        )));
+                    }
+                    overloads.push(other);
                 }
                 // A redefinition starts a set of its own, so that code which holds the older object keeps it.
                 if overloads.len() == earlier.overloads.lock().unwrap_or_else(|e| e.into_inner()).len() {
@@ -167,23 +177,29 @@ impl Function {
     }
 }
 
-fn same_signature(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let py = a.py();
-    let of = |f: &Bound<'_, PyAny>| -> PyResult<Vec<String>> {
-        let code = f.getattr(intern!(py, "__code__"))?;
-        let count: usize = code.getattr(intern!(py, "co_argcount"))?.extract()?;
-        let names = code.getattr(intern!(py, "co_varnames"))?.cast_into::<PyTuple>()?;
-        let annotations = f.getattr(intern!(py, "__annotations__"))?.cast_into::<PyDict>()?;
-        names
-            .iter()
-            .take(count)
-            .map(|name| match annotations.get_item(&name)? {
-                Some(annotation) => crate::dtype::type_repr(&annotation),
-                None => Ok(String::new()),
-            })
-            .collect()
+/// A parameter as overloads are told apart by.
+#[derive(PartialEq)]
+struct Parameter {
+    ty: String,
+    by_reference: bool,
+}
+
+fn parameters(function: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
+    let py = function.py();
+    let code = function.getattr(intern!(py, "__code__"))?;
+    let count: usize = code.getattr(intern!(py, "co_argcount"))?.extract()?;
+    let names = code.getattr(intern!(py, "co_varnames"))?.cast_into::<PyTuple>()?;
+    let annotations = function.getattr(intern!(py, "__annotations__"))?.cast_into::<PyDict>()?;
+    let parameter = |name: Bound<'_, PyAny>| {
+        let Some(annotation) = annotations.get_item(&name)? else {
+            return Ok(Parameter { ty: String::new(), by_reference: false });
+        };
+        Ok(match annotation.cast::<Reference>() {
+            Ok(r) => Parameter { ty: type_repr(r.get().target(py))?, by_reference: true },
+            Err(_) => Parameter { ty: type_repr(&annotation)?, by_reference: false },
+        })
     };
-    Ok(of(a)? == of(b)?)
+    names.iter().take(count).map(parameter).collect()
 }
 
 #[pymethods]

@@ -50,3 +50,17 @@ def local_arrays(p: wp.uint64):
     b = wp.zeros(dtype=float)
     c = wp.zeros(4, shape=4)
     d = wp.zeros(4, device="cpu")
+
+
+@wp.func
+def swap(a: wp.ref[float], b: wp.ref[float]):
+    a, b = b, a
+
+
+@wp.kernel
+def overlaps(i: int, out: wp.array(dtype=float)):
+    v = wp.vec3()
+    swap(v.x, v[0])
+    swap(v.x, v[i])
+    swap(v.x, v.y)
+    swap(v[0], v[0])

@@ -35,3 +35,15 @@ def function_annotation(out: wp.array(dtype=float)):
 @wp.kernel
 def by_reference(out: wp.array(dtype=float)):
     x = wp.randf(wp.uint32(3))
+
+
+@wp.func
+def change(x: wp.ref[float]):
+    x += 1.0
+
+
+@wp.kernel
+def temporaries(out: wp.array(dtype=float)):
+    change(1.0)
+    change(out[0] + 1.0)
+    change(wp.vec3().x)

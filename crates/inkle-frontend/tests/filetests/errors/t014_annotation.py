@@ -15,3 +15,8 @@ def kernel(n, out: wp.array(dtype=float)):
 @wp.kernel
 def function(out: wp.array(dtype=float)):
     out[0] = twice(1.0, 2.0)
+
+
+@wp.kernel
+def reference(x: wp.ref[float]):
+    x = 1.0
