@@ -851,6 +851,18 @@ pi: _builtins.float
 def record_event(event: Any = ..., external: Any = ...) -> Any:
     """Records an event on the current stream: the given one, or a new one of the default device."""
 
+class ref(Generic[_T]):
+    """Annotates a parameter of a function: assignments to it change the variable, the component or the array element
+    that the caller passes. Written `inkle.ref[T]`, where `T` is the type of the value, which may be generic.
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @property
+    def dtype(self) -> Any:
+        """The type of the value."""
+    @property
+    def value_type(self) -> Any:
+        """The type of the value."""
+
 def set_device(ident: Any) -> Any:
     """Makes a device the default one."""
 
@@ -1717,6 +1729,9 @@ def randu(state: _Number, low: _Number, high: _Number) -> _Number:
 
 def range(*args: Any, **kwargs: Any) -> Any:
     """The numbers of a `for` loop."""
+
+def reversed(*args: Any, **kwargs: Any) -> Any:
+    """The numbers of a `range(...)` from the last to the first, for a `for` loop."""
 
 def rint(x: _Number) -> _Number:
     """Nearest whole number, halves to even."""

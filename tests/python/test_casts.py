@@ -219,3 +219,27 @@ def test_half_precision_accumulation_rounds_at_every_step(device):
 
     # Past 2**11 (float16) and 2**8 (bfloat16), adding one changes nothing.
     assert run(accumulate, float, 2, 5000, device=device).tolist() == [2048.0, 256.0]
+
+
+@wp.kernel
+def digits_of_variables(out: wp.array(dtype=wp.float64), whole: wp.array(dtype=wp.int64)):
+    x = 0.1
+    out[0] = wp.float64(x)
+    out[1] = wp.vec3d(x)[1]
+    y = -x
+    out[2] = wp.float64(y)
+    # What is computed, or said to be float32, has the digits of float32.
+    out[3] = wp.float64(x * 1.0)
+    out[4] = wp.float64(wp.float32(0.1))
+    n = 5000000001
+    whole[0] = wp.int64(n)
+    if x == 0.1:
+        whole[1] = wp.int64(1)
+
+
+def test_variables_keep_the_digits_of_literals(device):
+    out, whole = wp.zeros(5, dtype=wp.float64, device=device), wp.zeros(2, dtype=wp.int64, device=device)
+    wp.launch(digits_of_variables, dim=1, outputs=[out, whole], device=device)
+    single = float(np.float32(0.1))
+    assert out.numpy().tolist() == [0.1, 0.1, -0.1, single, single]
+    assert whole.numpy().tolist() == [5000000001, 1]

@@ -384,3 +384,45 @@ def large_literal_loop(out: wp.array(dtype=int)):
 
 def test_large_literal_loop_is_not_unrolled(device):
     assert run(large_literal_loop, int, 1, device=device)[0] == sum(i % 7 for i in range(100000))
+
+
+@wp.kernel
+def run_backwards(start: int, stop: int, step: int, count: wp.array(dtype=int), out: wp.array(dtype=int)):
+    n = int(0)
+    for i in reversed(range(start, stop, step)):
+        out[n] = i
+        n += 1
+    count[0] = n
+    m = int(0)
+    for i in reversed(range(stop)):
+        if i < 3:
+            break
+        m += i
+    count[1] = m
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "step"), [(-2, 8, 3), (-2, 7, 3), (9, -3, -2), (5, 5, 1), (5, 2, 1), (2, 5, -4), (0, 6, 1)]
+)
+def test_reversed_ranges(device, start, stop, step):
+    count, out = wp.zeros(2, dtype=int, device=device), wp.zeros(20, dtype=int, device=device)
+    wp.launch(run_backwards, dim=1, inputs=[start, stop, step, count, out], device=device)
+    expected = list(reversed(range(start, stop, step)))
+    assert out.numpy()[: count.numpy()[0]].tolist() == expected
+    assert count.numpy()[1] == sum(i for i in range(stop) if i >= 3)
+
+
+@wp.kernel
+def run_backwards_unrolled(out: wp.array(dtype=int)):
+    for i in reversed(range(1, 8, 3)):
+        out[i] = wp.static(10 * i)
+
+
+def test_reversed_constant_range_is_unrolled(device):
+    assert run(run_backwards_unrolled, int, 8, device=device).tolist() == [0, 10, 0, 0, 40, 0, 0, 70]
+
+
+def test_reversed_outside_a_loop(tmp_path):
+    kernel = kernel_from(tmp_path, "x = reversed(range(3))\nout[0] = 1")
+    with pytest.raises(Exception, match="reversed"):
+        wp.launch(kernel, dim=1, inputs=[3, 1.0, wp.zeros(1, dtype=int, device="cpu")], device="cpu")

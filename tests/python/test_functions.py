@@ -201,3 +201,57 @@ def test_plain_python_function_is_refused_by_name(tmp_path):
     kernel = kernel_from(tmp_path, "y = undecorated(f)\nout[0] = 1", before="def undecorated(x):\n    return x")
     with pytest.raises(Exception, match="undecorated"):
         wp.launch(kernel, dim=1, inputs=[1, 1.0, wp.zeros(1, dtype=int, device="cpu")], device="cpu")
+
+
+@wp.func
+def weighted(pair: tuple[wp.vec3, float], scale: float = 2.0) -> float:
+    return wp.length(pair[0]) * pair[1] * scale
+
+
+@wp.func
+def total(values: tuple[int, ...]) -> int:
+    sum = int(0)
+    for i in range(len(values)):
+        sum += values[i]
+    return sum
+
+
+@wp.kernel
+def pass_tuples(n: int, out: wp.array(dtype=float)):
+    pair = (wp.vec3(3.0, 0.0, 4.0), float(n))
+    out[0] = weighted(pair)
+    out[1] = weighted((wp.vec3(1.0, 0.0, 0.0), 2.0), scale=5.0)
+    out[2] = float(total((n, 2, 3)))
+    out[3] = float(total((n,)))
+
+
+def test_tuples_as_arguments(device):
+    out = wp.zeros(4, dtype=float, device=device)
+    wp.launch(pass_tuples, dim=1, inputs=[7], outputs=[out], device=device)
+    assert out.numpy().tolist() == [70.0, 10.0, 12.0, 7.0]
+
+
+@pytest.mark.parametrize("call", ["total((n, 2.0))", "weighted((1.0, 2.0))", "weighted((wp.vec3(), 1.0, 2.0))"])
+def test_tuples_of_other_types_are_refused(tmp_path, call):
+    before = (
+        "@wp.func\ndef weighted(pair: tuple[wp.vec3, float]):\n    return pair[1]\n\n"
+        "@wp.func\ndef total(values: tuple[int, ...]):\n    return values[0]"
+    )
+    kernel = kernel_from(tmp_path, f"x = {call}\nout[0] = 1", before=before)
+    with pytest.raises(Exception, match=r"tuple"):
+        wp.launch(kernel, dim=1, inputs=[1, 1.0, wp.zeros(1, dtype=int, device="cpu")], device="cpu")
+
+
+@pytest.mark.parametrize("hint", [1, "yes", 0.5])
+def test_the_inline_hint_is_a_bool(hint):
+    with pytest.raises(TypeError, match="inline must be a bool"):
+        wp.func(inline=hint)
+
+
+def test_names_of_kernels():
+    def body(x: float):
+        pass
+
+    assert wp.kernel(name="another_name", module="unique")(body).key == "another_name"
+    with pytest.raises(ValueError, match="1st"):
+        wp.kernel(name="1st", module="unique")(body)

@@ -262,3 +262,13 @@ def test_the_shortest_arc_between_opposite_and_nearly_opposite_vectors(device):
 def test_a_transform_from_a_flat_sequence():
     flat = [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]
     assert list(wp.transform_expand(flat)) == flat and isinstance(wp.transform_expand(flat), wp.transform)
+
+
+def test_built_ins_that_change_their_arguments_from_python():
+    t = wp.transform()
+    wp.transform_set_translation(t, wp.vec3(1.0, 2.0, 3.0))
+    wp.transform_set_rotation(t, wp.quat(0.0, 1.0, 0.0, 0.0))
+    assert list(t) == [1.0, 2.0, 3.0, 0.0, 1.0, 0.0, 0.0]
+    u, sigma, v = wp.mat33(), wp.vec3(), wp.mat33()
+    wp.svd3(wp.mat33(3.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0), u, sigma, v)
+    np.testing.assert_allclose(list(sigma), [3.0, 2.0, 1.0], rtol=1e-6)

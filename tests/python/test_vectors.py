@@ -225,3 +225,46 @@ def test_vectors_in_python():
     with pytest.raises(IndexError):
         v[3]
     assert wp.vec3 is wp.vec3f and wp.types.vector(length=5, dtype=float) is vec5
+
+
+EMPTY = wp.types.vector(length=0, dtype=float)
+
+
+@wp.kernel
+def slice_nothing(out: wp.array(dtype=int)):
+    v = wp.vec4(1.0, 2.0, 3.0, 4.0)
+    v[4:] = EMPTY()
+    if v[123:] == EMPTY() and v[2:2] == v[:-9]:
+        out[0] = len(v[3:1])
+    out[1] = v.length
+
+
+def test_slices_may_choose_nothing(device):
+    out = wp.full(2, 7, dtype=int, device=device)
+    wp.launch(slice_nothing, dim=1, outputs=[out], device=device)
+    assert out.numpy().tolist() == [0, 4]
+    v = wp.vec4(1.0, 2.0, 3.0, 4.0)
+    assert len(v[4:]) == 0
+    assert v[4:] == EMPTY()
+
+
+def test_names_of_components_of_long_vectors():
+    v = wp.types.vector(length=5, dtype=float)(1.0, 2.0, 3.0, 4.0, 5.0)
+    v.w = 9.0
+    assert (v.x, v.y, v.z, v[3]) == (1.0, 2.0, 3.0, 9.0)
+
+
+def test_bytes_of_values():
+    assert bytes(wp.vec3h(1.0, 2.0, 3.0)) == np.array([1, 2, 3], dtype=np.float16).tobytes()
+    assert bytes(wp.mat22d(1.0, 2.0, 3.0, 4.0)) == np.arange(1.0, 5.0).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [((1, 2), ValueError), ((wp.vec3i(),), TypeError), ("12", TypeError), (wp.vec2i(), (TypeError, ValueError))],
+)
+def test_assigning_the_wrong_number_of_components(value, error):
+    v = wp.vec3i(1, 2, 3)
+    with pytest.raises(error):
+        v[:1] = value
+    assert v == wp.vec3i(1, 2, 3)

@@ -55,6 +55,7 @@ pub enum Special {
     QuatIdentity,
     Quaternion,
     Range,
+    Reversed,
     Select,
     Static,
     Store,
@@ -426,6 +427,13 @@ pub const BUILTINS: &[Builtin] = &[
     entry("print", UTILITY, &["value: T"], Lower::Special(Special::Print), "Prints values and a line break."),
     entry("printf", UTILITY, &[], Lower::Special(Special::Printf), "Prints by C's format rules."),
     entry("range", UTILITY, &[], Lower::Special(Special::Range), "The numbers of a `for` loop."),
+    entry(
+        "reversed",
+        UTILITY,
+        &[],
+        Lower::Special(Special::Reversed),
+        "The numbers of a `range(...)` from the last to the first, for a `for` loop.",
+    ),
     entry(
         "select",
         UTILITY,

@@ -70,6 +70,10 @@ pub enum Pattern {
     Any(Option<String>),
     /// A function.
     Callable,
+    /// A tuple of these.
+    Tuple(Vec<Pattern>),
+    /// A tuple of any number of these: `tuple[int, ...]`.
+    TupleOf(Box<Pattern>),
 }
 
 /// What a variable stands for.
@@ -176,7 +180,7 @@ impl Pattern {
                 Bound::Type(ty) => ty,
                 _ => return None,
             },
-            Pattern::Any(None) | Pattern::Callable => return None,
+            Pattern::Any(None) | Pattern::Callable | Pattern::Tuple(_) | Pattern::TupleOf(_) => return None,
         })
     }
 
@@ -324,6 +328,11 @@ impl fmt::Display for Pattern {
             }
             Pattern::Any(_) => f.write_str("any"),
             Pattern::Callable => f.write_str("function"),
+            Pattern::Tuple(items) => {
+                let items: Vec<String> = items.iter().map(Pattern::to_string).collect();
+                write!(f, "tuple[{}]", items.join(", "))
+            }
+            Pattern::TupleOf(item) => write!(f, "tuple[{item}, ...]"),
         }
     }
 }

@@ -92,7 +92,9 @@ fn instantiate(pattern: &Pattern, variable: Scalar) -> Option<Type> {
         Pattern::Quat(s) => Type::Quat(scalar(s, variable)?),
         Pattern::Transform(s) => Type::Transform(scalar(s, variable)?),
         Pattern::Array(elem, n, kind) => Type::array_of_kind(instantiate(elem, variable)?, size(n), *kind),
-        Pattern::Any(_) | Pattern::Callable => unreachable!("the library has no such parameter"),
+        Pattern::Any(_) | Pattern::Callable | Pattern::Tuple(_) | Pattern::TupleOf(_) => {
+            unreachable!("the library has no such parameter")
+        }
     })
 }
 

@@ -6,8 +6,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PySlice, PyTuple};
 use smallvec::SmallVec;
 
-use crate::error::class_name;
-
 /// Components picked by an index.
 pub enum Selection {
     /// A single component.
@@ -23,19 +21,16 @@ struct Axis {
     single: bool,
 }
 
-fn axis(key: &Bound<'_, PyAny>, length: u32) -> PyResult<Axis> {
+/// The components along an axis; `kinds` says what keys there are, for messages.
+fn axis(key: &Bound<'_, PyAny>, length: u32, kinds: &str) -> PyResult<Axis> {
     if let Ok(slice) = key.cast::<PySlice>() {
         let range = slice.indices(length as isize)?;
         let picked: SmallVec<[u32; 16]> =
             (0..range.slicelength as isize).map(|i| (range.start + i * range.step) as u32).collect();
-        if picked.is_empty() {
-            return Err(PyIndexError::new_err("the slice picks no components, and a value cannot be empty"));
-        }
         return Ok(Axis { picked, single: false });
     }
     let Ok(index) = key.extract::<i64>() else {
-        let message = format!("an index is an int or a slice, not {}", class_name(key));
-        return Err(PyKeyError::new_err(message));
+        return Err(PyKeyError::new_err(format!("Invalid key {}, expected {kinds}", key.repr()?)));
     };
     let wrapped = if index < 0 { index + i64::from(length) } else { index };
     if !(0..i64::from(length)).contains(&wrapped) {
@@ -51,20 +46,22 @@ fn axis(key: &Bound<'_, PyAny>, length: u32) -> PyResult<Axis> {
 pub fn select(ty: Type, key: &Bound<'_, PyAny>) -> PyResult<Selection> {
     let scalar = ty.scalar().expect("values are made of scalars");
     let Type::Mat { rows, cols, .. } = ty else {
-        let picked = axis(key, ty.component_count().unwrap_or(0))?;
+        let picked = axis(key, ty.component_count().unwrap_or(0), "int or slice")?;
         return Ok(if picked.single {
             Selection::One(picked.picked[0])
         } else {
             Selection::Many(Type::vec(picked.picked.len() as u32, scalar), picked.picked)
         });
     };
+    let axis = |key: &Bound<'_, PyAny>, length| axis(key, length, "int or pair of ints, or slices");
     let (row, col) = match key.cast::<PyTuple>() {
         Ok(keys) if keys.len() == 2 => {
             (axis(&keys.get_item(0)?, rows)?, Some(axis(&keys.get_item(1)?, cols)?))
         }
         Ok(keys) if keys.len() == 1 => (axis(&keys.get_item(0)?, rows)?, None),
         Ok(keys) => {
-            return Err(PyIndexError::new_err(format!("a matrix has two axes, got {} indices", keys.len())));
+            let message = format!("Invalid key, expected one or two indices, got {}", keys.len());
+            return Err(PyKeyError::new_err(message));
         }
         Err(_) => (axis(key, rows)?, None),
     };

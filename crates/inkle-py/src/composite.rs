@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use inkle_ir::{Constant, Scalar, Type};
 use pyo3::basic::CompareOp;
-use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyTuple, PyType};
 use smallvec::SmallVec;
 
 use crate::components::{Selection, select};
@@ -111,6 +111,12 @@ impl Value {
         self.storage.with(py, self.offset, |bytes| to[..size].copy_from_slice(&bytes[..size]));
     }
 
+    /// Replaces its bytes.
+    pub fn set_bytes(&self, py: Python<'_>, from: &[u8]) {
+        let size = self.ty.size() as usize;
+        self.storage.with_mut(py, self.offset, |bytes| bytes[..size].copy_from_slice(&from[..size]));
+    }
+
     fn component(&self, py: Python<'_>, index: u32) -> Constant {
         let scalar = self.scalar();
         self.storage.with(py, self.offset + index * scalar.size(), |bytes| number::read(scalar, bytes))
@@ -125,12 +131,8 @@ impl Value {
     fn component_from(&self, value: &Bound<'_, PyAny>) -> PyResult<Constant> {
         let scalar = self.scalar();
         number::from_python(value, scalar).map_err(|_| {
-            let message = format!(
-                "a component of {} is {}, not {}",
-                self.ty.python_name(),
-                scalar.python_name(),
-                class_name(value)
-            );
+            let (scalar, given) = (scalar.python_name(), class_name(value));
+            let message = format!("Expected to assign a `{scalar}` value but got `{given}` instead");
             argument_error(value.py(), message)
         })
     }
@@ -151,7 +153,7 @@ impl Value {
     fn named_index(&self, name: &str) -> Option<u32> {
         let index = ["x", "y", "z", "w"].iter().position(|n| *n == name)? as u32;
         match self.ty {
-            Type::Vec { len, .. } if index < len && len <= 4 => Some(index),
+            Type::Vec { len, .. } if index < len => Some(index),
             Type::Quat(_) => Some(index),
             _ => None,
         }
@@ -195,6 +197,32 @@ impl Value {
     }
 }
 
+/// What is assigned to several components: for those in a line, as many numbers.
+fn slice_components(object: &Bound<'_, PyAny>, ty: Type) -> PyResult<Components> {
+    let is_line = matches!(ty, Type::Vec { .. }) && !object.is_instance_of::<Value>();
+    if is_line && !number::is_number(object) && !object.is_instance_of::<PyString>() {
+        let mut count = 0;
+        for item in object.try_iter()? {
+            let item = item?;
+            if !number::is_number(&item) {
+                let (scalar, given) = (scalar_of(ty).python_name(), class_name(&item));
+                let message = format!(
+                    "Expected to assign a slice from a sequence of `{scalar}` values but got `{given}` instead"
+                );
+                return Err(argument_error(object.py(), message));
+            }
+            count += 1;
+        }
+        if Some(count) != ty.component_count() {
+            let wanted = ty.component_count().unwrap_or(0);
+            return Err(PyValueError::new_err(format!(
+                "Can only assign sequence of same size: {wanted} components from {count} numbers"
+            )));
+        }
+    }
+    components_from(object, ty)
+}
+
 /// Reads an object as a value of `ty`: an object of that shape, a number that fills it, or a (nested) sequence.
 ///
 /// # Errors
@@ -235,8 +263,11 @@ fn construct(args: &[Bound<'_, PyAny>], ty: Type) -> PyResult<Components> {
                     collect(arg, scalar, &mut out)?;
                     let got = out.len() - before;
                     if got != cols as usize {
-                        let message =
-                            format!("a row of {} has {cols} components, got {got}", ty.python_name());
+                        let message = format!(
+                            "{}: Invalid argument in matrix constructor, expected row of length {cols}, got {}",
+                            ty.python_name(),
+                            arg.str()?
+                        );
                         return Err(argument_error(arg.py(), message));
                     }
                 } else if number::is_number(arg) {
@@ -248,7 +279,16 @@ fn construct(args: &[Bound<'_, PyAny>], ty: Type) -> PyResult<Components> {
         }
     }
     if out.len() != count {
-        let message = format!("{} has {count} components, got {}", ty.python_name(), out.len());
+        let family = match ty {
+            Type::Mat { .. } => "matrix",
+            Type::Quat(_) => "quaternion",
+            Type::Transform(_) => "transform",
+            _ => "vector",
+        };
+        let (name, got) = (ty.python_name(), out.len());
+        let message = format!(
+            "{name}: Invalid number of arguments in {family} constructor, expected {count} elements, got {got}"
+        );
         return Err(match args.first() {
             Some(arg) => argument_error(arg.py(), message),
             None => PyValueError::new_err(message),
@@ -372,7 +412,7 @@ impl Value {
         match select(self.ty, key)? {
             Selection::One(index) => self.set_component(py, index, self.component_from(value)?),
             Selection::Many(ty, indices) => {
-                let numbers = components_from(value, ty)?;
+                let numbers = slice_components(value, ty)?;
                 for (index, number) in indices.into_iter().zip(numbers) {
                     self.set_component(py, index, number);
                 }
@@ -442,6 +482,13 @@ impl Value {
         }
         let equal = slf.is(other) && !slf.get().scalar().is_float() || equals(slf.get(), other)?;
         Ok((equal == matches!(op, CompareOp::Eq)).into_pyobject(py)?.to_owned().into_any().unbind())
+    }
+
+    /// The bytes of the components, in the layout they have in arrays.
+    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let mut bytes = vec![0; self.ty.size() as usize];
+        self.copy_bytes(py, &mut bytes);
+        PyBytes::new(py, &bytes)
     }
 
     // Values can change, so they have no hash.
@@ -642,6 +689,10 @@ impl Matrix {
 
     /// Sets row `index` from a vector or sequence.
     fn set_row(slf: &Bound<'_, Self>, index: i64, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let rows = slf.as_any().len()? as i64;
+        if !(-rows..rows).contains(&index) {
+            return Err(PyIndexError::new_err(format!("row {index} of {rows}: Invalid row index")));
+        }
         slf.as_any().set_item(index, value)
     }
 

@@ -109,7 +109,22 @@ pub fn pattern_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Pattern>> {
     if is_callable_annotation(object)? {
         return Ok(Some(Pattern::Callable));
     }
-    Ok(None)
+    tuple_pattern(object)
+}
+
+/// What `tuple[int, float]` and `tuple[int, ...]` mean.
+fn tuple_pattern(object: &Bound<'_, PyAny>) -> PyResult<Option<Pattern>> {
+    let py = object.py();
+    let origin = object.getattr_opt(intern!(py, "__origin__"))?;
+    if !origin.is_some_and(|o| o.is(py.get_type::<PyTuple>())) {
+        return Ok(None);
+    }
+    let args = object.getattr(intern!(py, "__args__"))?.cast_into::<PyTuple>()?;
+    if args.len() == 2 && args.get_item(1)?.is(py.Ellipsis()) {
+        return Ok(pattern_of(&args.get_item(0)?)?.map(|item| Pattern::TupleOf(Box::new(item))));
+    }
+    let items: Option<Vec<Pattern>> = args.iter().map(|a| pattern_of(&a)).collect::<PyResult<_>>()?;
+    Ok(items.map(Pattern::Tuple))
 }
 
 /// The type a dtype means.

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use inkle_diag::{Diagnostics, Span};
+use inkle_diag::{Diagnostics, FileId, Span};
 use inkle_frontend::env::{
     Binding, ConstValue, Environment, FunctionKey, FunctionSource, LibraryFunction, ObjectKey, ParamSpec,
 };
@@ -15,11 +15,11 @@ use inkle_ir::{ArrayDesc, LaunchBounds, Type};
 use inkle_module::{CompileError, Kernel, KernelIr, Loaded, Options};
 use inkle_runtime::Device;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyTuple};
 use smallvec::SmallVec;
 
 use crate::arguments::natural_type;
-use crate::composite::make_from_bytes;
+use crate::composite::{Value, make_from_bytes};
 use crate::dtype::pattern_of;
 use crate::error::{IntoPyResult, argument_error, class_name};
 use crate::interface::write_desc;
@@ -32,10 +32,11 @@ const KERNEL: FunctionKey = FunctionKey(0);
 const TARGET: FunctionKey = FunctionKey(1);
 const TARGET_NAME: &str = "host_call_target";
 
-/// An argument: a value of a type, or a type.
+/// An argument: a value of a type, a value that the built-in changes, or a type.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Slot {
     Value(Type),
+    Changed(Type),
     Type(Type),
 }
 
@@ -87,6 +88,8 @@ impl CallEnvironment<'_> {
         let slots = self.shape.args.iter().enumerate();
         slots.filter_map(|(i, slot)| match slot {
             Slot::Value(ty) => Some((format!("a{i}"), *ty)),
+            // In the one element of an array, where the built-in can change it.
+            Slot::Changed(ty) => Some((format!("a{i}"), Type::array(*ty, 1))),
             Slot::Type(_) => None,
         })
     }
@@ -132,6 +135,14 @@ impl CallEnvironment<'_> {
     fn target(&self) -> Arc<FunctionSource> {
         let argument = |(i, slot): (usize, &Slot)| match slot {
             Slot::Value(_) => name(format!("a{i}")),
+            Slot::Changed(_) => {
+                let element = ExprKind::Subscript {
+                    value: name(format!("a{i}")),
+                    indices: vec![expr(ExprKind::Int(0))],
+                };
+                // A span of its own, by which the checker knows the argument.
+                Expr::new(element, Span::new(FileId::NONE, i as u32 + 1, i as u32 + 2))
+            }
             Slot::Type(_) => name(format!("t{i}")),
         };
         let positional = self.shape.args.len() - self.shape.names.len();
@@ -191,7 +202,7 @@ impl Environment for CallEnvironment<'_> {
         let index: usize = name.strip_prefix('t')?.parse().ok()?;
         match self.shape.args.get(index)? {
             Slot::Type(ty) => Some(Binding::Type(*ty)),
-            Slot::Value(_) => None,
+            Slot::Value(_) | Slot::Changed(_) => None,
         }
     }
 
@@ -276,18 +287,26 @@ pub fn call<'py>(
         values.push(value);
     }
     let mut slots = Vec::new();
-    for value in &values {
-        slots.push(slot(py, builtin, value)?);
+    let first_named = values.len() - names.len();
+    for (index, value) in values.iter().enumerate() {
+        let slot = slot(py, builtin, value)?;
+        let named = index.checked_sub(first_named).map(|i| names[i].as_str());
+        slots.push(match slot {
+            Slot::Value(ty) if value.is_instance_of::<Value>() && changes(builtin, index, named) => {
+                Slot::Changed(ty)
+            }
+            other => other,
+        });
     }
     let shape = Shape { builtin: builtin.to_owned(), args: slots, names };
     let prepared = match ready(py, shape.clone()) {
         Err(CompileError::Rejected(first)) => match adapted(&shape, &values) {
             // Plain numbers have no type of their own, so they may take that of the other arguments.
             Some(adapted) => match ready(py, adapted) {
-                Err(CompileError::Rejected(_)) => return Err(rejected(py, &first)),
+                Err(CompileError::Rejected(_)) => return Err(rejected(py, builtin, &values, &first)),
                 other => other,
             },
-            None => return Err(rejected(py, &first)),
+            None => return Err(rejected(py, builtin, &values, &first)),
         },
         other => other,
     };
@@ -305,6 +324,19 @@ fn slot(py: Python<'_>, builtin: &str, value: &Bound<'_, PyAny>) -> PyResult<Slo
     }
 }
 
+/// Whether some overload of a built-in changes the argument at a place, or of a name.
+fn changes(builtin: &str, index: usize, named: Option<&str>) -> bool {
+    inkle_module::library_function(builtin).iter().any(|overload| {
+        let mut params = overload.def.params.iter();
+        let param = match named {
+            Some(name) => params.find(|p| p.name == name),
+            None => params.nth(index),
+        };
+        let annotation = param.and_then(|p| p.annotation.as_ref());
+        annotation.and_then(Pattern::of_param).is_some_and(|(_, by_reference)| by_reference)
+    })
+}
+
 fn is_plain_number(value: &Bound<'_, PyAny>) -> bool {
     (value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>())
         && !value.is_instance_of::<PyBool>()
@@ -314,7 +346,7 @@ fn is_plain_number(value: &Bound<'_, PyAny>) -> bool {
 fn adapted(shape: &Shape, values: &[Bound<'_, PyAny>]) -> Option<Shape> {
     let typed = shape.args.iter().zip(values).find_map(|(slot, value)| match slot {
         Slot::Value(ty) if !is_plain_number(value) => ty.scalar(),
-        Slot::Type(ty) => ty.scalar(),
+        Slot::Type(ty) | Slot::Changed(ty) => ty.scalar(),
         Slot::Value(_) => None,
     });
     let scalar = Type::Scalar(typed.unwrap_or(inkle_ir::Scalar::F32));
@@ -327,12 +359,27 @@ fn adapted(shape: &Shape, values: &[Bound<'_, PyAny>]) -> Option<Shape> {
     (out != *shape).then_some(out)
 }
 
-fn rejected(py: Python<'_>, diagnostics: &Diagnostics) -> PyErr {
-    let lines = diagnostics.0.iter().map(|d| match &d.help {
+fn rejected(py: Python<'_>, builtin: &str, values: &[Bound<'_, PyAny>], problems: &Diagnostics) -> PyErr {
+    let lines = problems.0.iter().map(|d| match &d.help {
         Some(help) => format!("{} ({help})", d.message),
         None => d.message.clone(),
     });
-    argument_error(py, lines.collect::<Vec<_>>().join("\n"))
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    if !problems.0.iter().all(|d| d.code == inkle_frontend::codes::NO_OVERLOAD) {
+        return argument_error(py, lines);
+    }
+    let types = values.iter().map(|value| match natural_type(value) {
+        Some(ty) if !is_plain_number(value) => ty.python_name(),
+        _ => class_name(value),
+    });
+    let types = types.collect::<Vec<_>>().join(", ");
+    let error = argument_error(
+        py,
+        format!("Couldn't find a function '{builtin}' compatible with the arguments '{types}'"),
+    );
+    // What forms there are, below the message where Python shows notes.
+    let notes = PyList::new(py, [lines]).and_then(|notes| error.value(py).setattr("__notes__", notes));
+    notes.map_or_else(|failed| failed, |()| error)
 }
 
 fn run<'py>(
@@ -358,21 +405,30 @@ fn run<'py>(
         temporaries: SmallVec::new(),
     };
     let given = values.iter().filter(|v| natural_type(v).is_some());
+    let mut changed: Vec<(&Bound<'py, Value>, Vec<u64>)> = Vec::new();
     for (packer, value) in ready.packers.iter().zip(given) {
-        packer.pack(value, builtin, &mut block)?;
+        match (value.cast::<Value>(), packer.ty) {
+            (Ok(object), Type::Array(array)) => {
+                let mut copy = vec![0u64; (array.elem.size() as usize).div_ceil(8)];
+                let mut bytes = vec![0; copy.len() * 8];
+                object.get().copy_bytes(py, &mut bytes);
+                read_words(&bytes, &mut copy);
+                write_desc(&one_element(&mut copy, array.elem), &mut block.bytes[packer.offset..]);
+                changed.push((object, copy));
+            }
+            _ => packer.pack(value, builtin, &mut block)?,
+        }
     }
     for ((result, ty), offset) in results.iter_mut().zip(&ready.results).zip(&ready.outputs) {
-        let mut desc =
-            ArrayDesc { data: result.as_mut_ptr().expose_provenance() as u64, ..ArrayDesc::default() };
-        desc.shape[0] = 1;
-        desc.strides[0] = ty.size().into();
-        write_desc(&desc, &mut block.bytes[*offset..]);
+        write_desc(&one_element(result, *ty), &mut block.bytes[*offset..]);
     }
-    for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
-        *word = u64::from_ne_bytes(bytes.try_into().expect("chunks of eight"));
-    }
+    read_words(&bytes, &mut words);
     if let Loaded::Cpu(function) = &*ready.code {
         function.launch(&words, 1).into_py(py)?;
+    }
+    for (object, copy) in changed {
+        let bytes: Vec<u8> = copy.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        object.get().set_bytes(py, &bytes);
     }
     let mut objects = Vec::new();
     for (result, ty) in results.iter().zip(&ready.results) {
@@ -386,5 +442,19 @@ fn run<'py>(
         0 => Ok(py.None().into_bound(py)),
         1 => Ok(objects.remove(0)),
         _ => Ok(PyTuple::new(py, objects)?.into_any()),
+    }
+}
+
+/// The descriptor of an array of the one value that `words` hold.
+fn one_element(words: &mut [u64], ty: Type) -> ArrayDesc {
+    let mut desc = ArrayDesc { data: words.as_mut_ptr().expose_provenance() as u64, ..ArrayDesc::default() };
+    desc.shape[0] = 1;
+    desc.strides[0] = ty.size().into();
+    desc
+}
+
+fn read_words(bytes: &[u8], words: &mut [u64]) {
+    for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
+        *word = u64::from_ne_bytes(bytes.try_into().expect("chunks of eight"));
     }
 }

@@ -14,10 +14,10 @@ use inkle_frontend::pattern::{Bindings, Pattern};
 use inkle_ir::Type;
 use inkle_module::{ArrayGrad, CheckOptions, CompileError, KernelIr, Loaded, Options};
 use inkle_runtime::Device;
-use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError};
+use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
 
 use crate::arguments::natural_type;
 use crate::dtype::shown;
@@ -288,7 +288,7 @@ impl Kernel {
                 found => {
                     let given = found.map_or_else(|| class_name(&argument), Type::python_name);
                     let message = format!(
-                        "kernel `{}`, argument `{name}`: expected {}, got {given}",
+                        "kernel `{}`: argument '{name}' expects {} but got {given}",
                         self.key,
                         shown(pattern)
                     );
@@ -586,7 +586,7 @@ impl Decorator {
                 let module = module.bind(py);
                 match module.cast::<PyString>() {
                     Ok(name) if name.to_str()? == "unique" => {
-                        let key = key_of(f)?;
+                        let key = self.name.clone().map_or_else(|| key_of(f), Ok)?;
                         let fresh = Module::fresh(py, &format!("{}.{key}", module_name()?))?;
                         if let Some(options) = &self.module_options {
                             fresh.get().set_options(options.bind(py))?;
@@ -607,6 +607,11 @@ impl Decorator {
             }
         }
     }
+}
+
+fn is_identifier(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 fn decorate<'py>(
@@ -655,6 +660,31 @@ pub fn kernel<'py>(
         }
         check_options(options)?;
     }
+    if let Some(name) = &name
+        && !is_identifier(name)
+    {
+        return Err(PyValueError::new_err(format!(
+            "`{name}` cannot be the name of a kernel: exported code needs a valid C++ identifier, of letters, \
+             digits and underscores, that starts with no digit"
+        )));
+    }
+    match entry_point_abi.filter(|abi| !abi.is_none()) {
+        None => {}
+        Some(abi) => match abi.extract::<&str>() {
+            Ok("warp") => {}
+            Ok("external_constant_params") => {
+                return Err(PyNotImplementedError::new_err(
+                    "`entry_point_abi='external_constant_params'` is not available in inkle yet",
+                ));
+            }
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "`entry_point_abi` must be 'warp' or 'external_constant_params', not {}",
+                    abi.repr()?
+                )));
+            }
+        },
+    }
     let options = PyDict::new(py);
     for (name, value) in [
         ("enable_backward", enable_backward),
@@ -693,6 +723,10 @@ pub fn func<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = PyDict::new(py);
     if let Some(inline) = inline {
+        if !inline.is_none() && !inline.is_instance_of::<PyBool>() {
+            let given = class_name(inline);
+            return Err(PyTypeError::new_err(format!("inline must be a bool or None, not {given}")));
+        }
         options.set_item("inline", inline)?;
     }
     let decorator = Decorator {

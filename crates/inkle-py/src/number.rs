@@ -7,10 +7,12 @@
 use half::{bf16, f16};
 use inkle_ir::{Constant, Scalar, ScalarKind};
 use pyo3::exceptions::PyZeroDivisionError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt};
 use pyo3::{IntoPyObjectExt, ffi};
 
+use crate::module::config;
 use crate::scalar::{ScalarValue, scalar_object};
 
 /// The number stored in `bytes`, which are at least as many as the scalar needs.
@@ -157,6 +159,9 @@ pub fn to_python<'py>(py: Python<'py>, number: Constant) -> PyResult<Bound<'py, 
 pub fn to_component<'py>(py: Python<'py>, scalar: Scalar, number: Constant) -> PyResult<Bound<'py, PyAny>> {
     match scalar {
         Scalar::Bool | Scalar::I32 | Scalar::F32 => to_python(py, number),
+        _ if config(py)?.getattr(intern!(py, "legacy_scalar_return_types"))?.is_truthy()? => {
+            to_python(py, number)
+        }
         _ => scalar_object(py, scalar, number),
     }
 }

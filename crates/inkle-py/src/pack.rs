@@ -115,9 +115,15 @@ impl Packer {
                     value.get().copy_bytes(py, bytes);
                     return Ok(());
                 }
+                if argument.is_none() {
+                    return Err(self.refused(argument, kernel));
+                }
                 if number::is_number(argument) {
-                    let given =
-                        format!("a single {}; write {}(...)", class_name(argument), composite.python_name());
+                    let given = format!(
+                        "a single value, {}; write {}(...)",
+                        class_name(argument),
+                        composite.python_name()
+                    );
                     return Err(self.wrong(py, kernel, &given));
                 }
                 match components_from(argument, composite) {
@@ -274,7 +280,7 @@ impl Packer {
     #[cold]
     fn wrong_device(&self, py: Python<'_>, kernel: &str, found: Device, wanted: Device) -> PyErr {
         let message = format!(
-            "kernel `{kernel}`, argument `{}`: the array is on device {found}, but the kernel is launched on {wanted}",
+            "kernel `{kernel}`: argument '{}' is an array on device {found}, but the kernel is launched on {wanted}",
             self.name
         );
         argument_error(py, message)
@@ -285,7 +291,7 @@ impl Packer {
         let expected = self.ty.python_name();
         argument_error(
             py,
-            format!("kernel `{kernel}`, argument `{}`: expected {expected}, got {given}", self.name),
+            format!("kernel `{kernel}`: argument '{}' expects {expected} but got {given}", self.name),
         )
     }
 }

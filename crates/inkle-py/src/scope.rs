@@ -139,7 +139,7 @@ pub fn annotations<'py>(
 /// `Err` holds what the annotation is when it means no type.
 pub fn result_patterns(annotation: &Bound<'_, PyAny>) -> PyResult<Result<Vec<Pattern>, String>> {
     let py = annotation.py();
-    if annotation.is_none() {
+    if annotation.is_none() || annotation.is(py.None().bind(py).get_type()) {
         return Ok(Ok(Vec::new()));
     }
     let tuple = py.get_type::<PyTuple>();

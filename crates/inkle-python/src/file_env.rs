@@ -301,13 +301,11 @@ impl FileEnvironment {
     fn results(&self, expr: &Expr) -> Result<Vec<Pattern>, Box<Diagnostic>> {
         match &*expr.kind {
             ExprKind::None => Ok(Vec::new()),
-            ExprKind::Subscript { value, indices }
-                if value.path().is_some_and(|p| matches!(p.last(), Some(&"tuple" | &"Tuple"))) =>
-            {
-                indices.iter().map(|item| self.annotation(item)).collect()
-            }
             ExprKind::Tuple(items) => items.iter().map(|item| self.annotation(item)).collect(),
-            _ => Ok(vec![self.annotation(expr)?]),
+            _ => match tuple_items(expr) {
+                Some(items) => items.iter().map(|item| self.annotation(item)).collect(),
+                None => Ok(vec![self.annotation(expr)?]),
+            },
         }
     }
 
@@ -330,6 +328,14 @@ impl FileEnvironment {
         }
         if let Some(pattern) = self.array_annotation(expr)? {
             return Ok(pattern);
+        }
+        if let Some(items) = tuple_items(expr) {
+            return Ok(match items {
+                [item, rest] if matches!(*rest.kind, ExprKind::Ellipsis) => {
+                    Pattern::TupleOf(Box::new(self.annotation(item)?))
+                }
+                items => Pattern::Tuple(items.iter().map(|i| self.annotation(i)).collect::<Result<_, _>>()?),
+            });
         }
         match self.type_variable(expr) {
             Some(pattern) => Ok(pattern),
@@ -421,6 +427,12 @@ fn decorator(expr: &PyExpr) -> Option<&str> {
         PyExpr::Name(name) => Some(name.id.as_str()),
         _ => None,
     }
+}
+
+/// `A, B` of `tuple[A, B]`.
+fn tuple_items(annotation: &Expr) -> Option<&[Expr]> {
+    let ExprKind::Subscript { value, indices } = &*annotation.kind else { return None };
+    matches!(value.path()?.last(), Some(&"tuple" | &"Tuple")).then_some(indices)
 }
 
 /// `T` of `wp.ref[T]`.

@@ -224,7 +224,7 @@ def test_expectations(capfd):
 
 
 # Words of Python, and what needs no `wp.` in a kernel.
-PLAIN = {"isinstance", "len", "print", "range", "type", "tuple"}
+PLAIN = {"isinstance", "len", "print", "range", "reversed", "type", "tuple"}
 
 
 @differs_from_warp("the tests are those of inkle's own list of built-ins")

@@ -372,8 +372,12 @@ impl FunctionCx<'_, '_> {
     /// A constant `bool` or an IR `bool` from anything that has a truth value.
     pub(super) fn truth(&mut self, val: &Val, span: Span) -> R<Val> {
         use inkle_ir::{CmpOp, Constant};
-        if let Some(Constant::Bool(known)) = val.const_scalar().map(|c| c.convert(Scalar::Bool)) {
-            return Ok(Val::bool(known));
+        if let Some(c) = val.const_scalar() {
+            // In the type it has: what is nothing in float32 is false.
+            let c = self.type_of(val).and_then(Type::as_scalar).map_or(c, |s| c.convert(s));
+            if let Constant::Bool(known) = c.convert(Scalar::Bool) {
+                return Ok(Val::bool(known));
+            }
         }
         match self.type_of(val) {
             Some(Type::Scalar(Scalar::Bool)) => Ok(val.clone()),

@@ -183,7 +183,7 @@ impl FunctionCx<'_, '_> {
     fn argument(&mut self, expr: &Expr, keep: bool, places: &mut Vec<(Span, Place)>) -> R<Val> {
         let may_have_place =
             matches!(*expr.kind, ExprKind::Name(_) | ExprKind::Attribute { .. } | ExprKind::Subscript { .. });
-        if !keep || !may_have_place || !expr.span.is_some() {
+        if !keep || !may_have_place || expr.span == Span::NONE {
             return self.expr(expr);
         }
         let place = self.place(expr)?;

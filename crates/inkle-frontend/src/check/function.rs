@@ -406,8 +406,9 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
         match val {
             // A larger number keeps its digits for a conversion; using it as int32 is an error.
             Val::Const(ConstValue::Int(i)) if i32::try_from(i).is_ok() => Val::typed_int(i, Scalar::I32),
+            // All digits stay, for a conversion to a wider type; what computes with it gets the nearest float32.
             Val::Const(ConstValue::Float(f)) => {
-                Val::Const(ConstValue::Typed(Constant::Float(f).convert(Scalar::F32), Scalar::F32))
+                Val::Const(ConstValue::Typed(Constant::Float(f), Scalar::F32))
             }
             Val::Tuple(items) => Val::tuple(items.iter().map(|v| self.settle(v.clone())).collect()),
             other => other,

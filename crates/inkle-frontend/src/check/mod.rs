@@ -75,7 +75,7 @@ pub fn check_kernel(
         functions_by_reference: HashMap::new(),
     };
     if let Some(annotation) = &source.def.returns
-        && !matches!(*annotation.kind, crate::tree::ExprKind::None)
+        && source.returns.as_ref().is_none_or(|results| !results.is_empty())
     {
         checker.report(
             Diagnostic::new(

@@ -454,7 +454,7 @@ impl FunctionCx<'_, '_> {
                         Some(before) => self.builder().binary(BinaryOp::And, before, same),
                     });
                 }
-                let equal = Val::Ir(all.expect("a composite has components"));
+                let equal = all.map_or_else(|| Val::bool(true), Val::Ir);
                 if wants_equal { Ok(equal) } else { self.not(&equal, span) }
             }
             _ => {

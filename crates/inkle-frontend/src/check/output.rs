@@ -184,6 +184,19 @@ impl FunctionCx<'_, '_> {
             ));
         };
         let (format, format_span) = (format.clone(), *format_span);
+        // What CUDA's printf takes; it would print the others wrongly without saying so.
+        const MOST: usize = 32;
+        if args.positional.len() > 1 + MOST {
+            let given = args.positional.len() - 1;
+            return Err(self.report(
+                Diagnostic::new(
+                    codes::ARGUMENTS,
+                    span,
+                    format!("`printf` takes at most {MOST} values after the format, {given} were given"),
+                )
+                .help("print them in several calls"),
+            ));
+        }
         let mut rest = args.positional[1..].iter();
         let (mut out, mut values, mut wanted) = (String::new(), Vec::new(), 0);
         let mut chars = format.chars().peekable();

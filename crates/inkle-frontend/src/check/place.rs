@@ -286,11 +286,17 @@ impl FunctionCx<'_, '_> {
                 }
                 return Ok(Some(items));
             }
-            [_, None, _] if stop.is_none() => "the slice of an array that is unpacked needs an explicit stop",
-            [None, ..] | [_, None, _] | [.., None] => {
-                "the bounds of the slice of an array that is unpacked must be constant"
+            [_, None, _] if stop.is_none() => {
+                "unpacking a slice of an array requires explicit upper bounds: how long it is must be known"
             }
-            _ => "the slice of an array that is unpacked needs bounds from 0 up and a positive step",
+            [None, ..] | [_, None, _] | [.., None] => {
+                "each part of a slice that is unpacked must be a compile-time constant"
+            }
+            [Some(i128::MIN..0), ..] | [_, Some(i128::MIN..0), _] => {
+                "the bounds of a slice that is unpacked cannot be negative for arrays, whose length is not known"
+            }
+            [.., Some(0)] => "the step of a slice cannot be zero",
+            _ => "the step cannot be negative in a slice of an array that is unpacked",
         };
         let help = "write `array[0:3]` with the numbers";
         Err(self.report(Diagnostic::new(codes::NEEDS_CONSTANT, index.span, problem).help(help)))

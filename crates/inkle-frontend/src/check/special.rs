@@ -25,14 +25,18 @@ impl FunctionCx<'_, '_> {
         match special {
             Special::Static => return self.static_call(args, span).map(Some),
             Special::Print => return self.print(args, keywords, span).map(|()| None),
-            Special::Range => {
+            Special::Range | Special::Reversed => {
+                let (name, head) = match special {
+                    Special::Range => ("range", "range(...)"),
+                    _ => ("reversed", "reversed(range(...))"),
+                };
                 return Err(self.report(
                     Diagnostic::new(
                         codes::EXPRESSION,
                         span,
-                        "`range` can only be what a `for` loop runs over",
+                        format!("`{name}` can only be what a `for` loop runs over"),
                     )
-                    .help("write `for i in range(...):`"),
+                    .help(format!("write `for i in {head}:`")),
                 ));
             }
             _ => {}
@@ -184,7 +188,7 @@ impl FunctionCx<'_, '_> {
                 let scalar = self.dtype(&args, span)?.unwrap_or(Scalar::F32);
                 Ok(Some(self.unit(Type::Transform(scalar), 6)))
             }
-            Special::Static | Special::Print | Special::Range => {
+            Special::Static | Special::Print | Special::Range | Special::Reversed => {
                 unreachable!("handled before the arguments are evaluated")
             }
         }

@@ -10,7 +10,7 @@ use super::scan;
 use super::val::{R, Reported, Slot, Val};
 use crate::builtins::{Lower, Special};
 use crate::env::ConstValue;
-use crate::tree::{Expr, ExprKind, Stmt, StmtKind};
+use crate::tree::{BinOp, Expr, ExprKind, Stmt, StmtKind, UnOp};
 
 /// A library loop over a size is always unrolled up to this many turns.
 const LIBRARY_UNROLL: i128 = 1024;
@@ -251,12 +251,13 @@ impl FunctionCx<'_, '_> {
     }
 
     fn for_statement(&mut self, target: &Expr, iter: &Expr, body: &[Stmt]) -> R<()> {
-        if let ExprKind::Call { func, args, keywords } = &*iter.kind
-            && let Val::Builtin(name) = self.expr(func)?
-            && crate::builtins::lookup(&name).map(|b| b.lower) == Some(Lower::Special(Special::Range))
-            && keywords.is_empty()
+        if let Some((Special::Range, args)) = self.special_call(iter)? {
+            return self.for_range(target, iter, args, false, body);
+        }
+        if let Some((Special::Reversed, [inner])) = self.special_call(iter)?
+            && let Some((Special::Range, args)) = self.special_call(inner)?
         {
-            return self.for_range(target, iter, args, body);
+            return self.for_range(target, iter, args, true, body);
         }
         let items = self.expr(iter)?;
         let allowed = matches!(self.origin, Origin::Library(_));
@@ -268,6 +269,35 @@ impl FunctionCx<'_, '_> {
             ));
         };
         self.unrolled(target, &items, body, target.span.to(iter.span))
+    }
+
+    /// A call of a built-in with typing rules of its own, with its arguments, if it is one without keywords.
+    fn special_call<'a>(&mut self, expr: &'a Expr) -> R<Option<(Special, &'a [Expr])>> {
+        let ExprKind::Call { func, args, keywords } = &*expr.kind else { return Ok(None) };
+        if !keywords.is_empty() || func.path().is_none() {
+            return Ok(None);
+        }
+        let Val::Builtin(name) = self.expr(func)? else { return Ok(None) };
+        Ok(match crate::builtins::lookup(&name).map(|b| b.lower) {
+            Some(Lower::Special(special)) => Some((special, args)),
+            _ => None,
+        })
+    }
+
+    /// `range(lo, hi, step)` from its last number to its first.
+    fn reverse(&mut self, [lo, hi, step]: [Val; 3], span: Span) -> R<[Val; 3]> {
+        if step.const_int() == Some(0) {
+            return Ok([lo, hi, step]);
+        }
+        let mut op = |op, a: &Val, b: &Val| self.binary(op, a, span, b, span, span);
+        // There are `-((lo - hi) // step)` numbers; with none or fewer the reversed range is empty as well.
+        let distance = op(BinOp::Sub, &lo, &hi)?;
+        let turns = op(BinOp::FloorDiv, &distance, &step)?;
+        let beyond = op(BinOp::Mul, &turns, &step)?;
+        let end = op(BinOp::Sub, &lo, &step)?;
+        let last = op(BinOp::Sub, &end, &beyond)?;
+        let back = self.unary(UnOp::Neg, &step, span)?;
+        Ok([last, end, back])
     }
 
     /// The items of something a loop can be unrolled over.
@@ -293,9 +323,21 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    fn for_range(&mut self, target: &Expr, iter: &Expr, args: &[Expr], body: &[Stmt]) -> R<()> {
+    fn for_range(
+        &mut self,
+        target: &Expr,
+        iter: &Expr,
+        args: &[Expr],
+        reversed: bool,
+        body: &[Stmt],
+    ) -> R<()> {
         let head = target.span.to(iter.span);
-        let vals = args.iter().map(|a| self.expr(a)).collect::<R<Vec<Val>>>()?;
+        let mut vals = args.iter().map(|a| self.expr(a)).collect::<R<Vec<Val>>>()?;
+        for val in &mut vals {
+            if let Val::Const(ConstValue::Bool(known)) = val {
+                *val = Val::int((*known).into());
+            }
+        }
         let (lo, hi, step) = match vals.as_slice() {
             [hi] => (Val::int(0), hi.clone(), Val::int(1)),
             [lo, hi] => (lo.clone(), hi.clone(), Val::int(1)),
@@ -311,7 +353,6 @@ impl FunctionCx<'_, '_> {
                 ));
             }
         };
-        let mut bounds = Vec::new();
         for (val, place) in [(&lo, 0), (&hi, 1), (&step, 2)] {
             let arg = if args.len() == 1 { &args[0] } else { args.get(place).unwrap_or(iter) };
             if self.type_of(val) != Some(Type::I32) {
@@ -321,7 +362,11 @@ impl FunctionCx<'_, '_> {
                         .help(format!("convert it: `int({})`", self.text_of(arg.span))),
                 ));
             }
-            bounds.push(self.value_of(val, arg.span)?);
+        }
+        let [lo, hi, step] = if reversed { self.reverse([lo, hi, step], iter.span)? } else { [lo, hi, step] };
+        let mut bounds = Vec::new();
+        for val in [&lo, &hi, &step] {
+            bounds.push(self.value_of(val, iter.span)?);
         }
         if step.const_int() == Some(0) {
             return Err(self.report(

@@ -60,8 +60,10 @@ impl FunctionCx<'_, '_> {
     /// `val.attr`; `span` is the whole expression's.
     pub(super) fn attribute(&mut self, val: &Val, attr: &str, span: Span) -> R<Val> {
         if let Val::Type(ty) = val {
-            return match (attr, ty.scalar()) {
-                ("dtype", Some(scalar)) => Ok(Val::Type(Type::Scalar(scalar))),
+            return match (attr, *ty, ty.scalar()) {
+                ("dtype", Type::Array(array), _) => Ok(Val::Type(array.elem)),
+                ("dtype", _, Some(scalar)) if ty.as_scalar().is_none() => Ok(Val::Type(Type::Scalar(scalar))),
+                ("length", Type::Vec { len, .. }, _) => Ok(Val::int(len.into())),
                 _ => self.object_or_type_attribute(val, attr, span),
             };
         }
@@ -89,7 +91,15 @@ impl FunctionCx<'_, '_> {
             _ => match (component_name(ty, attr), ty.scalar()) {
                 (Some(index), _) => self.components(val, ty, &Axes::constant(ty, index), span),
                 (None, Some(scalar)) if attr == "dtype" => Ok(Val::Type(Type::Scalar(scalar))),
-                _ => Err(self.no_attribute(ty, attr, span)),
+                _ => match (attr, ty, val) {
+                    ("length", Type::Vec { len, .. }, _) => Ok(Val::int(len.into())),
+                    ("shape", Type::Mat { rows, cols, .. }, _) => {
+                        Ok(Val::tuple(vec![Val::int(rows.into()), Val::int(cols.into())]))
+                    }
+                    // The member of an enumeration, and a number with a type, know their plain number.
+                    ("value", Type::Scalar(_), Val::Const(_)) => Ok(val.clone()),
+                    _ => Err(self.no_attribute(ty, attr, span)),
+                },
             },
         }
     }
@@ -232,12 +242,6 @@ impl FunctionCx<'_, '_> {
                 out.push(i as u32);
                 i = i.saturating_add(step);
             }
-        }
-        if out.is_empty() {
-            return Err(self.report(
-                Diagnostic::new(codes::INDEX_RANGE, span, "the slice chooses no components")
-                    .help(format!("there are {size} components, 0 to {}", size - 1)),
-            ));
         }
         Ok(out)
     }

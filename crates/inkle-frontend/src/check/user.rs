@@ -88,9 +88,21 @@ impl FunctionCx<'_, '_> {
             let items = items.iter().map(|item| self.match_param(item, pattern, bindings, literals_adapt));
             return items.collect::<Option<Vec<Arg>>>().map(Arg::Tuple);
         }
+        if let Val::Tuple(items) = val {
+            let each: Vec<&Pattern> = match pattern {
+                Some(Pattern::Tuple(each)) if each.len() == items.len() => each.iter().collect(),
+                Some(Pattern::TupleOf(item)) => vec![item; items.len()],
+                _ => return None,
+            };
+            let items = items
+                .iter()
+                .zip(each)
+                .map(|(item, p)| self.match_param(item, Some(p), bindings, literals_adapt));
+            return items.collect::<Option<Vec<Arg>>>().map(Arg::Tuple);
+        }
         let Some(ty) = self.type_of(val) else {
             let takes_it = matches!(pattern, None | Some(Pattern::Callable | Pattern::Any(_)));
-            return (takes_it && !matches!(val, Val::Tuple(_))).then(|| Arg::Static(val.clone()));
+            return takes_it.then(|| Arg::Static(val.clone()));
         };
         let Some(pattern) = pattern else { return Some(Arg::Value(ty)) };
         if pattern.matches(ty, bindings) {
@@ -195,12 +207,15 @@ impl FunctionCx<'_, '_> {
 
     /// Reports an argument that should be changed and cannot be.
     pub(super) fn not_a_variable(&mut self, function: &str, param: &str, at: Span) -> Reported {
-        let text = self.text_of(at);
+        let text = match self.text_of(at) {
+            text if text.is_empty() => "a value of this type".to_owned(),
+            text => format!("`{text}`"),
+        };
         self.report(
             Diagnostic::new(
                 codes::NOT_A_VALUE,
                 at,
-                format!("`{function}` changes its argument `{param}`, but `{text}` cannot be assigned"),
+                format!("`{function}` changes its argument `{param}`, but {text} cannot be assigned"),
             )
             .help("pass a variable, a part of one, or an element of an array"),
         )

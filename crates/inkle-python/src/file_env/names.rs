@@ -68,11 +68,12 @@ pub(super) fn python_builtin(name: &str) -> Option<Binding> {
         "int" => Binding::Type(Type::I32),
         "float" => Binding::Type(Type::F32),
         "bool" => Binding::Type(Type::BOOL),
-        "range" | "len" | "min" | "max" | "abs" | "round" | "print" | "isinstance" | "type" | "tuple"
-        | "pow" => Binding::Builtin(name.to_owned()),
+        "range" | "reversed" | "len" | "min" | "max" | "abs" | "round" | "print" | "isinstance" | "type"
+        | "tuple" | "pow" => Binding::Builtin(name.to_owned()),
         "list" | "dict" | "set" | "str" | "sum" | "sorted" | "enumerate" | "zip" | "map" | "filter"
-        | "any" | "all" | "reversed" | "object" | "bytes" | "complex" | "divmod" | "input" | "open"
-        | "repr" | "super" => Binding::Unsupported("a Python built-in".into()),
+        | "any" | "all" | "object" | "bytes" | "complex" | "divmod" | "input" | "open" | "repr" | "super" => {
+            Binding::Unsupported("a Python built-in".into())
+        }
         _ => return None,
     })
 }

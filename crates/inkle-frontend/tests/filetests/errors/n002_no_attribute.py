@@ -42,4 +42,3 @@ def element(a: wp.array(dtype=Cell), out: wp.array(dtype=float)):
 def method(q: wp.quat, out: wp.array(dtype=float)):
     out[0] = q.p
     x = 'a'.upper()
-    y = wp.vec3.length

@@ -10,5 +10,4 @@ def ranges(v: wp.vec3, m: wp.mat33, q: wp.quat, out: wp.array(dtype=float)):
     d = m[0, 3]
     e = q[4]
     f = out.shape[4]
-    g = v[2:2]
     v[5] = 1.0

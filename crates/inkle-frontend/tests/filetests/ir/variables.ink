@@ -59,3 +59,19 @@ kernel @branches(%0 n: i32, %1 out: array<i32, 1>) {
   }
   return
 }
+
+;; kernel digits
+kernel @digits(%0 out: array<f64, 1>) {
+  %1 = const 0 : i32
+  %2 = elem %0, %1 : ref<f64>
+  %3 = const 0.1 : f64
+  store %2, %3
+  %4 = const 0.30000001192092896 : f64
+  %5 = const 1 : i32
+  %6 = elem %0, %5 : ref<f64>
+  store %6, %4
+  %7 = const 2 : i32
+  %8 = elem %0, %7 : ref<f64>
+  store %8, %3
+  return
+}

@@ -25,3 +25,12 @@ def branches(n: int, out: wp.array(dtype=int)):
     if n > 5:
         z = 1
         out[1] = z
+
+
+@wp.kernel
+def digits(out: wp.array(dtype=wp.float64)):
+    x = 0.1
+    out[0] = wp.float64(x)
+    out[1] = wp.float64(x * 3.0)
+    v = wp.vec3d(x)
+    out[2] = v[0]
