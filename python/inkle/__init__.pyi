@@ -576,7 +576,9 @@ class array(Generic[_T]):
         """A view in another shape; one extent may be -1. The array must be contiguous."""
     @property
     def retain_grad(self) -> Any:
-        """Whether a tape keeps the gradient when it is reset."""
+        """Whether the backward pass of a kernel leaves the gradient of elements that the kernel wrote as it is. Without, it
+        becomes zero, as what was in the elements before had no part in what came after.
+        """
     @property
     def shape(self) -> Any:
         """The extents."""
@@ -624,6 +626,11 @@ def clear_kernel_cache() -> Any:
     they are loaded next.
     """
 
+def clear_lto_cache() -> Any:
+    """Deletes what linking left on disk, which is nothing: inkle keeps a kernel's finished code only, in the kernel cache,
+    and `clear_kernel_cache` deletes that.
+    """
+
 def clone(src: Any, device: Any = ..., requires_grad: Any = ..., pinned: Any = ..., retain_grad: Any = ...) -> Any:
     """A contiguous copy of an array."""
 
@@ -634,7 +641,7 @@ def copy(dest: Any, src: Any, dest_offset: Any = ..., src_offset: Any = ..., cou
     """Copies elements from `src` to `dest`.
 
     Without offsets and count all elements are copied. `count` elements, or as many as `src` has after its offset,
-    are copied from place `src_offset` to place `dest_offset` of arrays that are contiguous.
+    are copied from place `src_offset` to place `dest_offset` of arrays that are contiguous or have one dimension.
     """
 
 def dtype_from_numpy(numpy_dtype: Any) -> Any:
@@ -792,11 +799,12 @@ def launch(kernel: Any, dim: Any, inputs: Any = ..., outputs: Any = ..., adj_inp
         dim: The extents of the range, an int or up to four.
         inputs: The arguments.
         outputs: Further arguments, for clearness: what the kernel writes.
-        adj_inputs: For the backward pass.
-        adj_outputs: For the backward pass.
+        adj_inputs: For the backward pass: gradients of `inputs` to use in place of the arrays' own, or `None`.
+        adj_outputs: For the backward pass: gradients of `outputs`, likewise.
         device: Where to run; the default device for `None`.
         stream: The stream to queue on; the device's current one for `None`.
-        adjoint: Whether to run the backward pass.
+        adjoint: Whether to run the backward pass: adds to the gradients of what the kernel reads what follows from
+            the gradients of what it writes.
         record_tape: Whether a tape records the launch.
         record_cmd: Whether to give back a `Launch` instead of running.
         max_blocks: The most blocks on a GPU; 0 for no limit.
