@@ -6,6 +6,7 @@ first asked for, so importing the package costs little.
 
 from inkle import config
 from inkle._arrays import array1d, array2d, array3d, array4d, indexedarray
+from inkle._capture import CaptureMode, ScopedCapture
 from inkle._custom_gradients import func_grad, func_native, func_replay
 from inkle._logger import (
     LOG_DEBUG,
@@ -28,6 +29,7 @@ from inkle._native import (
     Device,
     Event,
     Function,
+    Graph,
     Kernel,
     Launch,
     Module,
@@ -37,6 +39,13 @@ from inkle._native import (
     array,
     builtin,
     builtin_names,
+    capture_begin,
+    capture_end,
+    capture_if,
+    capture_launch,
+    capture_pause,
+    capture_resume,
+    capture_while,
     clear_kernel_cache,
     clear_lto_cache,
     clone,
@@ -67,6 +76,7 @@ from inkle._native import (
     get_module_options,
     get_preferred_device,
     get_stream,
+    is_conditional_graph_supported,
     is_cpu_available,
     is_cuda_available,
     is_device_available,
@@ -175,19 +185,19 @@ _ANNOTATIONS = (
 # What the reference API has and inkle does not have yet, so that a missing feature is not taken for a typing mistake.
 _PLANNED = frozenset(
     """
-    Allocator Bvh BvhQuery BvhQueryTiled CaptureMode CudaManagedAllocator GLTextureResource Graph HashGrid
+    Allocator Bvh BvhQuery BvhQueryTiled CudaManagedAllocator GLTextureResource HashGrid
     HashGridQuery JaxCallableGraphMode JaxModulePreloadMode MarchingCubes MemoryKind Mesh MeshQuery MeshQueryAABB
-    MeshQueryAABBTiled MeshQueryPoint MeshQueryRay ModuleBuildOptions RegisteredGLBuffer ScopedAllocator ScopedCapture
+    MeshQueryAABBTiled MeshQueryPoint MeshQueryRay ModuleBuildOptions RegisteredGLBuffer ScopedAllocator
     ScopedCudaProfiler ScopedMemoryTracker ScopedMempoolAccess ScopedPeerAccess Tape Texture
     Texture1D Texture2D Texture3D TextureAddressMode TextureFilterMode TextureResourceFlags TimingResult Volume
-    address_of build_experimental can_access capture_begin capture_debug_dot_print capture_end capture_if
-    capture_launch capture_load capture_load_from_bytes capture_save capture_while clear_jax_callable_graph_cache
+    address_of build_experimental can_access capture_debug_dot_print
+    capture_load capture_load_from_bytes capture_save clear_jax_callable_graph_cache
     compile_aot_module cuda_profiler_start cuda_profiler_stop device_from_jax device_from_paddle
     device_to_jax device_to_paddle dtype_from_jax dtype_from_paddle dtype_to_jax dtype_to_paddle event_from_ipc_handle
     fabricarray fabricarrayarray fixedarray from_ipc_handle from_jax from_paddle
     get_cpu_kernel_cache_key get_cuda_kernel_properties get_cuda_max_cluster_dim get_cuda_supported_archs
     get_cuda_toolkit_version get_device_allocator get_suggested_block_size grad indexedfabricarray
-    indexedfabricarrayarray is_conditional_graph_supported is_cubql_available
+    indexedfabricarrayarray is_cubql_available
     jax_callable jax_kernel launch_tiled load_aot_module map_cuda_device print_diagnostics print_memory_report set_cuda_allocator
     set_device_allocator set_mempool_access_enabled set_peer_access_enabled stream_from_paddle tile
     tile_stack timing_begin timing_end timing_print to_jax to_paddle unmap_cuda_device

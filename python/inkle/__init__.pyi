@@ -136,6 +136,10 @@ class Builtin:
     def key(self) -> Any:
         """The name users call it by."""
 
+class CaptureMode:
+    """How strict the CUDA driver is, during a capture, about calls that cannot be captured."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
 class CompileAttributeError(Exception):
     """A kernel is wrong; see `inkle.CompileError`."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -261,6 +265,25 @@ class Function:
     def module(self) -> Any:
         """The module the function belongs to."""
 
+class Graph:
+    """A captured sequence of operations."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @property
+    def device(self) -> Any:
+        """The device it runs on."""
+    @property
+    def is_loaded(self) -> Any:
+        """Whether it comes from a file."""
+    @property
+    def op_count(self) -> Any:
+        """The number of operations, those inside conditions and loops too."""
+    def set_param(self, param: Any, array: Any, copy: Any = ...) -> Any:
+        """Lets the graph use another array where it used `param` until now.
+
+        `param` is an array that was used in the capture. Element type, shape and strides of the two are the same.
+        With `copy` the values are copied to where the graph looks for them instead.
+        """
+
 HALF_PI: _builtins.float
 
 INF: _builtins.float
@@ -381,6 +404,24 @@ PI: _builtins.float
 class RangeError(Exception):
     """An index or a range lies outside an array."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+class ScopedCapture:
+    """Captures what the statements inside a ``with`` statement do; the graph is in ``graph`` afterwards.
+
+        Args:
+            device: The device; the default one for ``None``.
+            stream: The stream whose work is recorded, for a GPU.
+            force_module_load: Accepted: kernels are loaded as they are recorded.
+            external: Whether somebody else has begun the capture of the stream.
+            apic: Accepted: every graph can be saved.
+            capture_mode: How strict the driver is about calls that cannot be captured.
+    """
+    def __enter__(self) -> Any:
+        ...
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> Any:
+        ...
+    def __init__(self, device: Any = ..., stream: Any = ..., force_module_load: Any = ..., external: Any = ..., apic: Any = ..., capture_mode: Any = ...) -> None:
+        ...
 
 class ScopedDevice:
     """Makes a device the default one inside a ``with`` statement; ``None`` keeps the default device."""
@@ -621,6 +662,57 @@ def builtin(name: Any) -> Any:
 def builtin_names() -> Any:
     """The names of all built-ins."""
 
+def capture_begin(device: Any = ..., stream: Any = ..., force_module_load: Any = ..., external: Any = ..., apic: Any = ..., capture_mode: Any = ...) -> Any:
+    """Begins to record what this thread does on a device, for a graph.
+
+    On the CPU nothing of it runs until the graph is launched. Reading an array back gives what it held before.
+
+    Args:
+        device: The device; the default one for `None`.
+        stream: The stream whose work is recorded, for a GPU.
+        force_module_load: Accepted: kernels are loaded as they are recorded.
+        external: Whether somebody else has begun the capture of the stream.
+        apic: Accepted: every graph can be saved.
+        capture_mode: How strict the driver is about calls that cannot be captured.
+    """
+
+def capture_end(device: Any = ..., stream: Any = ...) -> Any:
+    """Ends a capture and gives its graph."""
+
+def capture_if(condition: Any, on_true: Any = ..., on_false: Any = ..., stream: Any = ..., **kwargs: Any) -> Any:
+    """Does one of two things, depending on an `int32` in an array when this point is reached.
+
+    While a graph is captured both are recorded, and every launch of the graph looks at the condition anew.
+
+    Args:
+        condition: The array; its first element decides.
+        on_true: A callable or a graph, for a condition that is not zero.
+        on_false: A callable or a graph, for zero.
+        stream: The stream.
+        kwargs: Passed to the callables.
+    """
+
+def capture_launch(graph: Any, stream: Any = ...) -> Any:
+    """Runs a graph: at once on the CPU, on a stream on a GPU. While another graph is captured it becomes part of that one."""
+
+def capture_pause(device: Any = ..., stream: Any = ...) -> Any:
+    """Stops recording for a while: operations run at once until `capture_resume` gets the graph that this gives."""
+
+def capture_resume(graph: Any, device: Any = ..., stream: Any = ...) -> Any:
+    """Goes on recording after `capture_pause`."""
+
+def capture_while(condition: Any, while_body: Any, stream: Any = ..., **kwargs: Any) -> Any:
+    """Does something again and again, as long as an `int32` in an array, looked at before each time, is not zero.
+
+    While a graph is captured the body is recorded once.
+
+    Args:
+        condition: The array; its first element decides.
+        while_body: A callable or a graph.
+        stream: The stream.
+        kwargs: Passed to the callable.
+    """
+
 def clear_kernel_cache() -> Any:
     """Deletes the compiled kernels on disk. Kernels loaded in this process stay loaded; they are compiled again when
     they are loaded next.
@@ -756,6 +848,9 @@ inf: _builtins.float
 
 def init() -> Any:
     """Nothing to do: inkle starts when it is first used."""
+
+def is_conditional_graph_supported() -> Any:
+    """Whether `capture_if` and `capture_while` can be captured on GPUs."""
 
 def is_cpu_available() -> Any:
     """Whether kernels can run on the CPU: always."""

@@ -12,7 +12,7 @@ use inkle_frontend::env::{Environment, FunctionKey};
 use inkle_frontend::{CheckOptions, check_kernel};
 use inkle_ir::{Block, Module, Param, ParamLayout, Type};
 use inkle_runtime::elf::LoadedObject;
-use inkle_runtime::{CpuFunction, CudaFunction, CudaModule, Device, RuntimeError};
+use inkle_runtime::{CpuFunction, CudaFunction, CudaModule, Device, Loaded, RuntimeError};
 
 use crate::cache::{self, Entry, Origin, Source};
 use crate::error::CompileError;
@@ -137,20 +137,6 @@ fn verify(module: &Module, after: &'static str) -> Result<(), CompileError> {
     } else {
         Ok(())
     }
-}
-
-/// A kernel loaded on a device.
-#[derive(Debug)]
-pub enum Loaded {
-    /// On the CPU.
-    Cpu(CpuFunction),
-    /// On a GPU.
-    Cuda {
-        /// The kernel.
-        function: CudaFunction,
-        /// Threads of a launch that one hardware thread runs.
-        lanes: u32,
-    },
 }
 
 /// How often things were done in this process.

@@ -21,5 +21,6 @@ pub use error::CompileError;
 pub use inkle_adjoint::{ArrayGrad, count_arrays, is_differentiable};
 pub use inkle_codegen::{Lanes, Options};
 pub use inkle_frontend::CheckOptions;
-pub use kernel::{Kernel, KernelIr, Loaded, Statistics, forget_loaded, statistics};
+pub use inkle_runtime::Loaded;
+pub use kernel::{Kernel, KernelIr, Statistics, forget_loaded, statistics};
 pub use library::{builtin_forms, library_function, library_names};

@@ -14,7 +14,7 @@ use crate::pack::{Block, Facts, Packer};
 use crate::structs::StructInstance;
 
 /// Where the arrays of a value of type `ty` at byte `offset` lie, in order.
-fn arrays_in(ty: Type, offset: usize, found: &mut Vec<(usize, &'static ArrayType)>) {
+pub fn arrays_in(ty: Type, offset: usize, found: &mut Vec<(usize, &'static ArrayType)>) {
     match ty {
         Type::Array(array) => found.push((offset, array)),
         Type::Struct(s) => {
@@ -45,7 +45,8 @@ fn kept(py: Python<'_>, argument: &Bound<'_, PyAny>) -> Vec<usize> {
     if keeps(argument) { vec![0] } else { Vec::new() }
 }
 
-fn read_desc(bytes: &[u8]) -> ArrayDesc {
+/// The descriptor at the start of some bytes.
+pub fn read_desc(bytes: &[u8]) -> ArrayDesc {
     let word = |at: usize| {
         let mut word = [0; 8];
         word.copy_from_slice(&bytes[at..at + 8]);

@@ -1,6 +1,7 @@
 //! Arrays from and to the data of other libraries.
 
 use inkle_ir::{Scalar, Type};
+use inkle_runtime::record::may_be_recording;
 use inkle_runtime::{self as rt, Device};
 use pyo3::exceptions::{PyAttributeError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
@@ -453,7 +454,9 @@ fn source_for(array: &Bound<'_, Array>, src: &Bound<'_, PyAny>) -> PyResult<rt::
     };
     let dtype = array.get().dtype_object(py).into_bound(py);
     let dtype = dtype_argument(Some(&dtype))?.map(|(_, object)| (target.dtype(), object));
-    from_data(py, src, dtype, &source).map(|(array, _)| array)
+    let (array, _) = from_data(py, src, dtype, &source)?;
+    // A graph that is captured now has the values of now, whatever becomes of the memory they came in.
+    if may_be_recording() { array.snapshot().into_py(py) } else { Ok(array) }
 }
 
 /// The value of a view without dimensions.

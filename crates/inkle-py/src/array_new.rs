@@ -337,8 +337,8 @@ pub fn zeros<'py>(
     let _ = retain_grad;
     let array = new_array(py, shape, dtype, device, requires_grad, pinned, kwargs)?;
     let runtime = array.get().runtime(py)?;
-    // New memory of the CPU is zero.
-    if runtime.device().is_cuda() {
+    // New memory of the CPU is zero, but a graph that allocates it sets it to zero each time it runs.
+    if runtime.device().is_cuda() || rt::record::may_be_recording() {
         runtime.zero(None).into_py(py)?;
     }
     Ok(array)

@@ -51,6 +51,11 @@ impl IndexedArray {
         desc
     }
 
+    /// The lists, one or none per dimension.
+    pub fn lists(&self) -> &[Option<Py<Array>>] {
+        &self.indices
+    }
+
     /// Stores the array as generated code reads it. `to` has room for it.
     pub fn write(&self, to: &mut [u8]) {
         let desc = self.descriptor();

@@ -77,7 +77,7 @@ type Backward = (Vec<ArrayGrad>, Result<Arc<Code>, CompileError>);
 
 /// A kernel and its code in use.
 struct Code {
-    kernel: inkle_module::Kernel,
+    kernel: Arc<inkle_module::Kernel>,
     /// Most of the time one entry.
     ready: Mutex<Vec<(Variant, Arc<Loaded>)>>,
 }

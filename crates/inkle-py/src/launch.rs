@@ -1,9 +1,13 @@
 //! Launches: the call itself, and recorded launches.
 
+mod recorded;
+
 use std::sync::{Arc, Mutex};
 
+use inkle_graph::capture;
 use inkle_ir::{LaunchBounds, MAX_DIMS};
 use inkle_module::Loaded;
+use inkle_runtime::record::{Verdict, may_be_recording};
 use inkle_runtime::{self as rt, Device, LaunchConfig, RuntimeError, Stream};
 use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::intern;
@@ -338,6 +342,23 @@ pub fn launch<'py>(
         }
     }
     let (code, block_dim) = instance.load(py, place.device, facts, block_dim, max_blocks > 0, &pass)?;
+    if may_be_recording() && capture::is_capturing(place.device) {
+        let shown = recorded::Shown {
+            instance: &instance,
+            code: &code,
+            words,
+            arguments: arguments
+                .iter()
+                .chain(Arguments::new(adj_inputs, adj_outputs).iter())
+                .collect::<PyResult<_>>()?,
+            temporaries: &temporaries,
+            block_dim,
+            max_blocks,
+        };
+        if recorded::show(py, place.device, shown)? == Verdict::Keep {
+            return Ok(None);
+        }
+    }
     if let Some(stream) = &place.stream {
         record_uses(py, &arguments, &temporaries, stream)?;
     }
@@ -466,6 +487,20 @@ impl Launch {
             state.code = Some(code);
         }
         let Some((code, block_dim)) = &state.code else { return Ok(()) };
+        if may_be_recording() && capture::is_capturing(self.device) {
+            let shown = recorded::Shown {
+                instance: &self.instance,
+                code,
+                words: &state.words,
+                arguments: state.held.iter().map(|held| held.bind(py).clone()).collect(),
+                temporaries: &state.temporaries,
+                block_dim: *block_dim,
+                max_blocks: self.max_blocks,
+            };
+            if recorded::show(py, self.device, shown)? == Verdict::Keep {
+                return Ok(());
+            }
+        }
         if let Loaded::Cpu(_) = &**code
             && state.bounds.size >= DETACH_THREADS
         {

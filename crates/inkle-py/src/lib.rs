@@ -23,6 +23,7 @@ mod dtype;
 mod environment;
 mod error;
 mod function;
+mod graph;
 mod host_call;
 mod indexed;
 mod interface;
@@ -91,6 +92,11 @@ mod _native {
     };
     #[pymodule_export]
     use crate::function::Function;
+    #[pymodule_export]
+    use crate::graph::{
+        PyGraph, capture_abandon, capture_begin, capture_end, capture_if, capture_launch, capture_pause,
+        capture_resume, capture_while, is_capturing, is_conditional_graph_supported,
+    };
     #[pymodule_export]
     use crate::indexed::IndexedArray;
     #[pymodule_export]

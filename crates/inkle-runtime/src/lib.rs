@@ -6,6 +6,7 @@
 //! - [`Allocation`] and [`Array`]: memory with one owner, and typed strided views of it.
 //! - [`elf::LoadedObject`] and [`CudaModule`]: code; [`CpuFunction`] and [`CudaFunction`]: kernels to launch.
 //! - [`symbols`]: the functions that CPU code may call.
+//! - [`record`]: how a graph gets to see what a thread does.
 //!
 //! *Invariant:* no device is ever synchronised behind the caller's back. The calls that wait say so: those named
 //! `synchronize`, copies to or from ordinary (not page-locked) CPU memory, which wait for their own stream, and an
@@ -37,18 +38,19 @@ pub mod elf;
 mod error;
 mod launch;
 mod memory;
+pub mod record;
 mod stream;
 pub mod symbols;
 
-pub use array::{Array, Index, Slice};
+pub use array::{Array, Index, Prepared, Slice};
 pub use device::{
     Device, cuda_device_count, cuda_driver_version, cuda_status, default_device, device, devices,
     set_default_device,
 };
 pub use error::{CudaError, ErrorClass, RuntimeError};
 pub use launch::{
-    CpuEntry, CpuFunction, CudaFunction, CudaModule, LaunchConfig, MAX_CPU_THREADS, cpu_threads,
-    set_cpu_threads,
+    CpuEntry, CpuFunction, CudaFunction, CudaModule, LaunchConfig, Loaded, MAX_CPU_THREADS, cpu_threads,
+    run_together, set_cpu_threads,
 };
-pub use memory::{Allocation, HOST_ALIGN, KeepAlive, MemoryKind, collect_retired};
+pub use memory::{Allocation, HOST_ALIGN, KeepAlive, MemoryKind, collect_retired, next_serial};
 pub use stream::{Event, Stream};

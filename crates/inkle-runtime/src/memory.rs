@@ -8,6 +8,7 @@ use std::alloc::{self, Layout};
 use std::any::Any;
 use std::fmt;
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
@@ -45,6 +46,7 @@ pub struct Allocation {
     bytes: usize,
     device: Device,
     owner: Owner,
+    serial: u64,
     /// Streams other than the owner's that have used the memory.
     uses: Mutex<SmallVec<[Stream; 1]>>,
 }
@@ -180,8 +182,29 @@ impl Allocation {
         Allocation::make(device, address, bytes, Owner::Foreign(keep_alive))
     }
 
+    /// One piece of memory that has all bytes of `parts`, which overlap: the whole of a chain of views that other
+    /// libraries gave out separately. One part is given back as it is; `None` unless each part overlaps with another.
+    pub fn join(parts: &[Arc<Allocation>]) -> Option<Arc<Allocation>> {
+        let mut order: Vec<&Arc<Allocation>> = parts.iter().collect();
+        order.sort_by_key(|part| part.address);
+        let (first, rest) = order.split_first()?;
+        if rest.is_empty() {
+            return Some((*first).clone());
+        }
+        let mut end = first.address + first.bytes as u64;
+        for part in rest {
+            if part.address >= end || part.device != first.device {
+                return None;
+            }
+            end = end.max(part.address + part.bytes as u64);
+        }
+        let keep_alive: KeepAlive = Box::new(parts.to_vec());
+        let bytes = (end - first.address) as usize;
+        Some(Allocation::make(first.device, first.address, bytes, Owner::Foreign(keep_alive)))
+    }
+
     fn make(device: Device, address: u64, bytes: usize, owner: Owner) -> Arc<Allocation> {
-        Arc::new(Allocation { address, bytes, device, owner, uses: Mutex::default() })
+        Arc::new(Allocation { address, bytes, device, owner, serial: next_serial(), uses: Mutex::default() })
     }
 
     /// The address of the first byte; zero when there are none.
@@ -192,6 +215,11 @@ impl Allocation {
     /// The size, bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// A number that grows with each allocation: what was allocated after another has a larger one.
+    pub fn serial(&self) -> u64 {
+        self.serial
     }
 
     /// Where it lies. Pinned memory lies on the CPU.
@@ -227,6 +255,12 @@ impl Allocation {
             uses.push(stream.clone());
         }
     }
+}
+
+/// The serial number of the next allocation; see [`Allocation::serial`].
+pub fn next_serial() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 fn allocate(current: &InContext<'_>, stream: &Stream, bytes: usize, pooled: bool) -> Result<u64, Failure> {
@@ -347,7 +381,7 @@ impl Retired {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     #[test]
     fn host_memory_is_aligned_and_zero() {
@@ -376,6 +410,28 @@ mod tests {
                 matches!(error, RuntimeError::OutOfMemory { requested_bytes, .. } if requested_bytes == bytes)
             );
         }
+    }
+
+    #[test]
+    fn overlapping_parts_become_one_memory_that_keeps_them() {
+        let whole = Allocation::new(Device::cpu(), 64).unwrap();
+        let part = |from: u64, bytes| {
+            // SAFETY: a part of `whole`, which the keep-alive holds.
+            unsafe {
+                Allocation::foreign(Device::cpu(), whole.address() + from, bytes, Box::new(whole.clone()))
+            }
+        };
+        let parts = [part(16, 16), part(8, 12), part(20, 20)];
+        let joined = Allocation::join(&parts).unwrap();
+        assert_eq!((joined.address() - whole.address(), joined.bytes()), (8, 32));
+        drop(parts);
+        assert_eq!(Arc::strong_count(&whole), 4);
+        drop(joined);
+        assert_eq!(Arc::strong_count(&whole), 1);
+        let alone = std::slice::from_ref(&whole);
+        assert!(Arc::ptr_eq(&Allocation::join(alone).unwrap(), &whole));
+        let apart = [whole.clone(), Allocation::new(Device::cpu(), 8).unwrap()];
+        assert!(Allocation::join(&apart).is_none());
     }
 
     #[test]

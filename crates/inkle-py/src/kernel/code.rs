@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use inkle_graph::{Kernel as GraphKernel, KernelParam, KernelSource};
 use inkle_module::{ArrayGrad, KernelIr, Loaded, Options};
 use inkle_runtime::Device;
 use pyo3::exceptions::PyRuntimeError;
@@ -68,7 +69,7 @@ impl Compiled {
 impl Code {
     /// A kernel of which nothing is loaded.
     pub fn new(ir: KernelIr) -> Code {
-        Code { kernel: inkle_module::Kernel::new(ir), ready: Mutex::new(Vec::new()) }
+        Code { kernel: Arc::new(inkle_module::Kernel::new(ir)), ready: Mutex::new(Vec::new()) }
     }
 
     fn find(&self, variant: &Variant) -> Option<Arc<Loaded>> {
@@ -133,6 +134,30 @@ impl Instance {
                 ready.push((variant, code));
             }
         }
+    }
+
+    /// The kernel as a graph knows it, for code that [`load`](Instance::load) gave.
+    pub fn graph_kernel(&self, loaded: &Arc<Loaded>) -> (GraphKernel, Option<Arc<dyn KernelSource>>) {
+        let params = self
+            .packers
+            .iter()
+            .map(|p| KernelParam { name: p.name.clone(), ty: p.ty, offset: p.offset as u32 })
+            .collect();
+        let params_bytes = self.words as u32 * 8;
+        let mut kernel =
+            GraphKernel { name: self.name.clone(), params_bytes, params, ..GraphKernel::default() };
+        let Ok(compiled) = &self.outcome else { return (kernel, None) };
+        let backward = compiled.backward.lock().unwrap_or_else(|e| e.into_inner());
+        let backward = backward.iter().filter_map(|(_, code)| code.as_deref().ok());
+        for code in std::iter::once(&compiled.forward).chain(backward) {
+            let ready = code.ready.lock().unwrap_or_else(|e| e.into_inner());
+            if let Some((variant, _)) = ready.iter().find(|(_, known)| Arc::ptr_eq(known, loaded)) {
+                kernel.digest = *code.kernel.ir().digest().as_bytes();
+                kernel.options = compiled.options_for(variant).key();
+                break;
+            }
+        }
+        (kernel, None)
     }
 
     /// What holds of arrays as they are allocated.

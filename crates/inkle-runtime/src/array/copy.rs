@@ -11,6 +11,7 @@ use super::{Array, host, strided};
 use crate::device::Device;
 use crate::error::RuntimeError;
 use crate::memory::{Allocation, MemoryKind};
+use crate::record::{self, Operation};
 use crate::stream::Stream;
 
 /// The driver stages this much pageable memory before it returns, so the source may change at once.
@@ -25,12 +26,26 @@ impl Array {
     /// [`RuntimeError::CopyMismatch`], [`RuntimeError::WrongDevice`] for a stream of a third device; else the
     /// driver's.
     pub fn copy_from(&self, src: &Array, stream: Option<&Stream>) -> Result<(), RuntimeError> {
+        self.check_copy(src)?;
+        if self.is_empty() || !record::runs_now(&Operation::Copy { dst: self, src, stream })? {
+            return Ok(());
+        }
+        self.copy_now(src, stream)
+    }
+
+    /// Whether a copy from `src` is possible.
+    pub(super) fn check_copy(&self, src: &Array) -> Result<(), RuntimeError> {
         if self.elem_bytes() != src.elem_bytes() {
             return Err(self.unlike(src));
         }
         if self.shape() != src.shape() {
             return Err(self.unlike(src));
         }
+        Ok(())
+    }
+
+    /// [`copy_from`](Array::copy_from) for what is known to fit, whoever records.
+    pub(super) fn copy_now(&self, src: &Array, stream: Option<&Stream>) -> Result<(), RuntimeError> {
         let Some(plan) = Plan::new(self.shape(), [self.strides(), src.strides()], self.elem_bytes()) else {
             return Ok(());
         };
@@ -51,7 +66,7 @@ impl Array {
         }
         let landing = way.landing_like(self)?;
         way.copy_run(&Span::of(&landing, landing.size_bytes()), &Span::of(&src, src.size_bytes()))?;
-        if self.device().is_cpu() { self.copy_from(&landing, None) } else { way.copy_strided(self, &landing) }
+        if self.device().is_cpu() { self.copy_now(&landing, None) } else { way.copy_strided(self, &landing) }
     }
 
     fn unlike(&self, src: &Array) -> RuntimeError {
@@ -89,6 +104,16 @@ impl Array {
         }
         if count == 0 {
             return Ok(());
+        }
+        if record::may_be_recording() {
+            let part = |array: &Array, at: usize| {
+                let offset = (array.address() - array.memory().address()) as usize + at * size;
+                Array::from_parts(array.memory().clone(), offset, array.dtype(), &[count as i64], None)
+            };
+            let (dst, src) = (part(self, dst_offset)?, part(src, src_offset)?);
+            if !record::runs_now(&Operation::Copy { dst: &dst, src: &src, stream })? {
+                return Ok(());
+            }
         }
         let bytes = count * size;
         let (dst_at, src_at) =
@@ -139,28 +164,43 @@ impl Array {
     /// # Errors
     /// [`RuntimeError::ByteCount`]; those of [`copy_from`](Array::copy_from).
     pub fn write_bytes(&self, bytes: &[u8]) -> Result<(), RuntimeError> {
+        self.copy_from(&self.staged(bytes)?, None)
+    }
+
+    /// As [`write_bytes`](Array::write_bytes) for new memory, which nobody can see yet: while operations of the CPU are
+    /// kept for a graph, the memory gets its contents now as well.
+    pub(super) fn write_first(&self, bytes: &[u8]) -> Result<(), RuntimeError> {
+        let staged = self.staged(bytes)?;
+        self.copy_from(&staged, None)?;
+        if record::may_be_recording() && self.device().is_cpu() {
+            self.copy_now(&staged, None)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The bytes as a CPU array shaped like this one: it has the alignment, and outlives a copy that is still queued.
+    fn staged(&self, bytes: &[u8]) -> Result<Array, RuntimeError> {
         let expected = self.size_bytes();
         if bytes.len() != expected {
             return Err(RuntimeError::ByteCount { what: "the array", expected, found: bytes.len() });
         }
-        // Into memory of our own first: it has the alignment, and outlives a copy that is still queued.
         let staged = Array::staging(self)?;
         if !bytes.is_empty() {
             let start = std::ptr::with_exposed_provenance_mut::<u8>(staged.address() as usize);
             // SAFETY: `staged` is a fresh contiguous CPU array of exactly this size, which nobody else knows.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), start, bytes.len()) };
         }
-        self.copy_from(&staged, None)
+        Ok(staged)
     }
 
-    /// All elements, in row-major order. For a GPU this waits until the device's current stream has
-    /// delivered them.
+    /// All elements, in row-major order, as they are now, also while operations are recorded. For a GPU this waits until
+    /// the device's current stream has delivered them.
     ///
     /// # Errors
     /// Those of [`copy_from`](Array::copy_from).
     pub fn to_bytes(&self) -> Result<Vec<u8>, RuntimeError> {
-        let staged = Array::staging(self)?;
-        staged.copy_from(self, None)?;
+        let staged = self.snapshot()?;
         let mut bytes = vec![0; staged.size_bytes()];
         if !bytes.is_empty() {
             let start = std::ptr::with_exposed_provenance::<u8>(staged.address() as usize);
@@ -169,6 +209,16 @@ impl Array {
             unsafe { std::ptr::copy_nonoverlapping(start, bytes.as_mut_ptr(), bytes.len()) };
         }
         Ok(bytes)
+    }
+
+    /// A contiguous CPU array with the elements as they are now; see [`to_bytes`](Array::to_bytes).
+    ///
+    /// # Errors
+    /// Those of [`copy_from`](Array::copy_from).
+    pub fn snapshot(&self) -> Result<Array, RuntimeError> {
+        let staged = Array::staging(self)?;
+        staged.copy_now(self, None)?;
+        Ok(staged)
     }
 
     /// A contiguous CPU array shaped like `array`.
@@ -182,9 +232,7 @@ impl Array {
             if self.address() == src.address() && self.strides() == src.strides() {
                 return Ok(());
             }
-            let copy = Array::staging(src)?;
-            copy.copy_from(src, None)?;
-            return self.copy_from(&copy, None);
+            return self.copy_now(&src.snapshot()?, None);
         }
         // SAFETY: both are live CPU memory, the plan walks exactly their elements, and they do not overlap
         // unless the plan is one run.
@@ -192,7 +240,7 @@ impl Array {
     }
 
     /// Whether the spans of the two arrays' elements meet.
-    fn overlaps(&self, other: &Array) -> bool {
+    pub(super) fn overlaps(&self, other: &Array) -> bool {
         let span = |array: &Array| {
             let (low, high) = super::byte_range(array.dtype(), array.shape(), array.strides());
             (i128::from(array.address()) + low, i128::from(array.address()) + high)
@@ -281,7 +329,7 @@ impl Way {
     /// A contiguous copy of `src` on its own device.
     fn gather(&self, src: &Array) -> Result<Array, RuntimeError> {
         if src.device().is_cpu() {
-            return src.to_contiguous(None);
+            return src.snapshot();
         }
         let shape: Vec<i64> = src.shape().iter().map(|&e| e.into()).collect();
         let stream = self.stream_of(src.device())?;

@@ -4,6 +4,7 @@ use super::plan::Plan;
 use super::{Array, host, strided};
 use crate::cuda::sys::CUdeviceptr;
 use crate::error::RuntimeError;
+use crate::record::{self, Operation};
 use crate::stream::Stream;
 
 impl Array {
@@ -27,12 +28,9 @@ impl Array {
     /// # Errors
     /// [`RuntimeError::ByteCount`], [`RuntimeError::WrongDevice`]; else the driver's.
     pub fn fill(&self, pattern: &[u8], stream: Option<&Stream>) -> Result<(), RuntimeError> {
-        if pattern.len() != self.elem_bytes() {
-            return Err(RuntimeError::ByteCount {
-                what: "one element",
-                expected: self.elem_bytes(),
-                found: pattern.len(),
-            });
+        self.check_fill(pattern)?;
+        if self.is_empty() || !record::runs_now(&Operation::Fill { dst: self, pattern, stream })? {
+            return Ok(());
         }
         let Some(plan) = Plan::new(self.shape(), [self.strides()], self.elem_bytes()) else { return Ok(()) };
         // The plan's runs follow the smallest stride; negative strides are plain rows, so the first point is
@@ -49,6 +47,18 @@ impl Array {
             }
             _ => strided::fill(&stream, &plan, self.address(), pattern),
         }
+    }
+
+    /// Whether the pattern is one element.
+    pub(super) fn check_fill(&self, pattern: &[u8]) -> Result<(), RuntimeError> {
+        if pattern.len() != self.elem_bytes() {
+            return Err(RuntimeError::ByteCount {
+                what: "one element",
+                expected: self.elem_bytes(),
+                found: pattern.len(),
+            });
+        }
+        Ok(())
     }
 
     /// The stream given, checked, or the device's current one.

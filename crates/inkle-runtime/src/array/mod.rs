@@ -10,6 +10,7 @@ mod copy;
 mod fill;
 mod host;
 mod plan;
+mod prepared;
 mod strided;
 mod view;
 
@@ -21,7 +22,9 @@ use inkle_ir::{ArrayDesc, MAX_DIMS, Type};
 use crate::device::Device;
 use crate::error::RuntimeError;
 use crate::memory::{Allocation, KeepAlive, MemoryKind};
+use crate::record;
 
+pub use prepared::Prepared;
 pub use view::{Index, Slice};
 
 /// The most bytes that the elements of an array may span; offsets within it never overflow.
@@ -68,7 +71,8 @@ impl Array {
     /// As [`empty`](Array::empty).
     pub fn zeros(device: Device, dtype: Type, shape: &[i64]) -> Result<Array, RuntimeError> {
         let array = Array::empty(device, dtype, shape)?;
-        if device.is_cuda() {
+        // A graph that allocates them sets them to zero each time it runs.
+        if device.is_cuda() || record::may_be_recording() {
             array.zero(None)?;
         }
         Ok(array)
@@ -95,7 +99,7 @@ impl Array {
         bytes: &[u8],
     ) -> Result<Array, RuntimeError> {
         let array = Array::empty(device, dtype, shape)?;
-        array.write_bytes(bytes)?;
+        array.write_first(bytes)?;
         Ok(array)
     }
 

@@ -114,6 +114,15 @@ impl CpuFunction {
         self.params_bytes
     }
 
+    /// How long a launch of `size` threads is expected to take on one thread, in ticks of roughly half a nanosecond;
+    /// `None` until one was measured.
+    pub fn estimate(&self, size: u64) -> Option<u64> {
+        match self.cost.load(Ordering::Relaxed) {
+            0 => None,
+            cost => Some(size.saturating_mul(cost.into()) >> 10),
+        }
+    }
+
     /// Runs `size` threads and returns when all are done. `params` is the parameter block, 8-byte words.
     ///
     /// # Errors

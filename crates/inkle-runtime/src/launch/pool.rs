@@ -114,6 +114,29 @@ pub(crate) fn parallel(chunks: usize, work: &(dyn Fn(usize) + Sync)) -> Result<(
     Ok(())
 }
 
+/// Runs pieces of work that do not depend on each other, on this thread and the workers; returns when all are done.
+///
+/// # Errors
+/// [`RuntimeError::Threads`] if the workers cannot be started; else the first piece's, in the order of `0..count`.
+pub fn run_together(
+    count: usize,
+    work: &(dyn Fn(usize) -> Result<(), RuntimeError> + Sync),
+) -> Result<(), RuntimeError> {
+    let failed: Mutex<Option<(usize, RuntimeError)>> = Mutex::new(None);
+    parallel(count, &|piece| {
+        if let Err(error) = work(piece) {
+            let mut first = failed.lock().unwrap_or_else(PoisonError::into_inner);
+            if first.as_ref().is_none_or(|(earlier, _)| piece < *earlier) {
+                *first = Some((piece, error));
+            }
+        }
+    })?;
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some((_, error)) => Err(error),
+        None => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,6 +151,21 @@ mod tests {
             .unwrap();
             assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) == 1), "{chunks} chunks");
         }
+    }
+
+    #[test]
+    fn the_first_failure_of_pieces_is_reported_after_all_have_run() {
+        let ran = AtomicUsize::new(0);
+        let outcome = run_together(100, &|piece| {
+            ran.fetch_add(1, Ordering::Relaxed);
+            if piece % 40 == 39 {
+                Err(RuntimeError::NoSuchFunction { name: piece.to_string() })
+            } else {
+                Ok(())
+            }
+        });
+        assert_eq!(outcome, Err(RuntimeError::NoSuchFunction { name: "39".into() }));
+        assert_eq!(ran.into_inner(), 100);
     }
 
     #[test]

@@ -1,0 +1,239 @@
+//! Graphs: a stream with memory, code and a way to run it.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use inkle_runtime::{Array, Device, Loaded, Stream};
+
+use crate::error::GraphError;
+use crate::ops::{OpStream, View};
+use crate::replay::{Bound, CpuProgram};
+
+/// Where code of a kernel for other devices comes from, and its IR: the compiler's side of a captured kernel.
+pub trait KernelSource: Send + Sync {
+    /// The kernel's IR as text.
+    fn ir(&self) -> String;
+}
+
+/// What a capture, or a file, makes a graph of.
+pub(crate) struct Parts {
+    pub device: Device,
+    pub stream: OpStream,
+    /// Per region.
+    pub memory: Vec<Bound>,
+    /// Per kernel.
+    pub code: Vec<Arc<Loaded>>,
+    /// Per kernel.
+    pub sources: Vec<Option<Arc<dyn KernelSource>>>,
+    pub held: Vec<Box<dyn Any + Send + Sync>>,
+}
+
+/// A graph: operations that can be run again and again on one device.
+pub struct Graph {
+    device: Device,
+    ops: OpStream,
+    code: Vec<Arc<Loaded>>,
+    sources: Vec<Option<Arc<dyn KernelSource>>>,
+    held: Arc<Vec<Box<dyn Any + Send + Sync>>>,
+    state: RwLock<State>,
+}
+
+/// What changes when a graph gets other memory.
+struct State {
+    memory: Vec<Bound>,
+    program: Arc<CpuProgram>,
+}
+
+impl fmt::Debug for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Graph({}, {} operations, {} regions)",
+            self.device,
+            self.ops.op_count(),
+            self.ops.regions.len()
+        )
+    }
+}
+
+impl Graph {
+    pub(crate) fn from_parts(parts: Parts) -> Result<Graph, GraphError> {
+        let Parts { device, stream: ops, memory, code, sources, held } = parts;
+        let program = Arc::new(CpuProgram::new(&ops, &memory, &code)?);
+        let state = RwLock::new(State { memory, program });
+        Ok(Graph { device, ops, code, sources, held: Arc::new(held), state })
+    }
+
+    /// The device it runs on.
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// What it does.
+    pub fn ops(&self) -> &OpStream {
+        &self.ops
+    }
+
+    /// The memory of each region.
+    pub fn memory(&self) -> Vec<Bound> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner).memory.clone()
+    }
+
+    pub(crate) fn kernel_parts(&self, kernel: usize) -> (Arc<Loaded>, Option<Arc<dyn KernelSource>>) {
+        (self.code[kernel].clone(), self.sources[kernel].clone())
+    }
+
+    pub(crate) fn held(&self) -> Option<Box<dyn Any + Send + Sync>> {
+        (!self.held.is_empty()).then(|| Box::new(self.held.clone()) as Box<dyn Any + Send + Sync>)
+    }
+
+    /// Runs the operations. On the CPU they are done when this returns; on a GPU they are queued on `stream`, or on the
+    /// device's current stream. Several threads may launch one graph; ordering what they do to its memory is theirs.
+    ///
+    /// # Errors
+    /// The first failure of an operation; later ones have not run then.
+    pub fn launch(&self, stream: Option<&Stream>) -> Result<(), GraphError> {
+        let _ = stream;
+        let program = self.state.read().unwrap_or_else(PoisonError::into_inner).program.clone();
+        program.run()
+    }
+
+    /// The place of an array in the graph's memory; `None` if the graph does not use its memory.
+    pub fn find(&self, array: &Array) -> Option<View> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let region = state.memory.iter().zip(&self.ops.regions).position(|(bound, region)| {
+            bound.memory.device() == array.device()
+                && array.address() >= bound.base
+                && array.address() - bound.base < region.bytes
+        })?;
+        let view = View {
+            region: region as u32,
+            offset: array.address() - state.memory[region].base,
+            dtype: array.dtype(),
+            shape: array.shape().to_vec(),
+            strides: array.strides().to_vec(),
+        };
+        let fits = view.span().is_some_and(|span| span.end <= self.ops.regions[region].bytes);
+        fits.then_some(view)
+    }
+
+    /// Lets the graph use `array` where it used the memory of `view` until now; `name` is for messages. Launches that
+    /// are under way are not affected.
+    ///
+    /// # Errors
+    /// [`GraphError::ParamMismatch`] unless element type, shape and strides are those of the view;
+    /// [`GraphError::WrongDevice`]; [`GraphError::CannotRebind`] if the graph uses bytes of the region that the view does
+    /// not span, or if its kernels rely on an alignment that the array does not have.
+    pub fn rebind(&self, name: &str, view: &View, array: &Array) -> Result<(), GraphError> {
+        self.check_like(name, view, array)?;
+        if array.strides() != view.strides && array.len() > 1 {
+            return Err(GraphError::ParamMismatch {
+                name: name.to_owned(),
+                expected: format!("strides {:?}", view.strides),
+                found: format!("strides {:?}", array.strides()),
+            });
+        }
+        let cannot = |reason: String| GraphError::CannotRebind { name: name.to_owned(), reason };
+        let span = view.span().unwrap_or(view.offset..view.offset);
+        let mut outside = false;
+        self.ops.each(|op| {
+            if !matches!(op, crate::Op::If { .. } | crate::Op::While { .. }) {
+                outside |= crate::access::accesses(op).iter().any(|access| {
+                    access.region == view.region
+                        && (access.span.start < span.start || access.span.end > span.end)
+                });
+            }
+        });
+        if outside {
+            return Err(cannot(
+                "the graph uses other parts of the same memory too; copy the values instead".into(),
+            ));
+        }
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let base = array.address().wrapping_sub(view.offset);
+        let shift = base.wrapping_sub(state.memory[view.region as usize].base);
+        if !shift.is_multiple_of(REBIND_ALIGN) {
+            return Err(cannot(format!(
+                "it starts {} bytes off a multiple of {REBIND_ALIGN} bytes from the array that was captured, and the code \
+                 may rely on the alignment; copy the values instead",
+                shift % REBIND_ALIGN
+            )));
+        }
+        let mut changed = state.memory.clone();
+        changed[view.region as usize] = Bound { memory: array.memory().clone(), base };
+        state.program = Arc::new(CpuProgram::new(&self.ops, &changed, &self.code)?);
+        state.memory = changed;
+        Ok(())
+    }
+
+    /// Copies the elements of `array` into the graph's memory.
+    ///
+    /// # Errors
+    /// [`GraphError::ParamMismatch`] unless element type and shape are those of the view; the runtime's.
+    pub fn write(
+        &self,
+        name: &str,
+        view: &View,
+        array: &Array,
+        stream: Option<&Stream>,
+    ) -> Result<(), GraphError> {
+        self.check_shape(name, view, array)?;
+        Ok(self.array(view)?.copy_from(array, stream)?)
+    }
+
+    /// Copies elements of the graph's memory to `array`.
+    ///
+    /// # Errors
+    /// As [`write`](Graph::write).
+    pub fn read(
+        &self,
+        name: &str,
+        view: &View,
+        array: &Array,
+        stream: Option<&Stream>,
+    ) -> Result<(), GraphError> {
+        self.check_shape(name, view, array)?;
+        Ok(array.copy_from(&self.array(view)?, stream)?)
+    }
+
+    /// The graph's memory at `view` as an array.
+    ///
+    /// # Errors
+    /// The runtime's, for a view that is not the graph's.
+    pub fn array(&self, view: &View) -> Result<Array, GraphError> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        state.memory[view.region as usize].array(view)
+    }
+
+    fn check_shape(&self, name: &str, view: &View, array: &Array) -> Result<(), GraphError> {
+        if array.dtype() == view.dtype && array.shape() == view.shape {
+            return Ok(());
+        }
+        let described = |dtype: inkle_ir::Type, shape: &[i32]| {
+            format!("{} of shape {shape:?}", inkle_ir::Type::array(dtype, shape.len() as u32).python_name())
+        };
+        Err(GraphError::ParamMismatch {
+            name: name.to_owned(),
+            expected: described(view.dtype, &view.shape),
+            found: described(array.dtype(), array.shape()),
+        })
+    }
+
+    fn check_like(&self, name: &str, view: &View, array: &Array) -> Result<(), GraphError> {
+        self.check_shape(name, view, array)?;
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let expected = state.memory[view.region as usize].memory.device();
+        if array.device() != expected {
+            return Err(GraphError::WrongDevice {
+                what: "the array",
+                expected: expected.to_string(),
+                found: array.device().to_string(),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Code may rely on addresses being multiples of this, bytes.
+const REBIND_ALIGN: u64 = 16;

@@ -1,0 +1,39 @@
+//! Running a stream.
+
+mod cpu;
+
+use std::sync::Arc;
+
+use inkle_runtime::{Allocation, Array};
+
+use crate::error::GraphError;
+use crate::ops::View;
+
+pub use cpu::CpuProgram;
+
+/// The memory of a region.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    /// The memory.
+    pub memory: Arc<Allocation>,
+    /// Where the region starts. It may start, or end, outside the memory: then the operations use only what lies inside.
+    pub base: u64,
+}
+
+impl Bound {
+    /// A region that is the whole of some memory.
+    pub fn whole(memory: Arc<Allocation>) -> Bound {
+        Bound { base: memory.address(), memory }
+    }
+
+    /// A view of the region as an array.
+    ///
+    /// # Errors
+    /// The runtime's, when its elements do not lie in the memory.
+    pub fn array(&self, view: &View) -> Result<Array, GraphError> {
+        let shape: Vec<i64> = view.shape.iter().map(|&n| n.into()).collect();
+        let offset = self.base.wrapping_add(view.offset).wrapping_sub(self.memory.address());
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+        Ok(Array::from_parts(self.memory.clone(), offset, view.dtype, &shape, Some(&view.strides))?)
+    }
+}
