@@ -8,7 +8,7 @@ import pytest
 from _wp import wp
 
 
-@wp.kernel
+@wp.kernel(enable_backward=True)
 def scale(x: wp.array(dtype=float), y: wp.array(dtype=float), s: float):
     i = wp.tid()
     y[i] = x[i] * s
@@ -397,3 +397,15 @@ def test_a_graph_prints_what_it_does():
         "    copy r1+0 f32 [1] from r0+4",
         "}",
     ]
+
+
+def test_backward_launches_are_launches():
+    x = wp.array([1.0, 2.0], dtype=float, device="cpu", requires_grad=True)
+    y = wp.zeros(2, dtype=float, device="cpu", requires_grad=True)
+    other = wp.array([10.0, 20.0], dtype=float, device="cpu")
+    with wp.ScopedCapture(device="cpu") as capture:
+        wp.launch(scale, 2, inputs=[x, y, 3.0], adj_inputs=[None, other, None], adjoint=True, device="cpu")
+    assert x.grad.list() == [0, 0]
+    for times in (1, 2):
+        wp.capture_launch(capture.graph)
+        assert x.grad.list() == [30 * times, 60 * times]
