@@ -2,7 +2,7 @@
 
 The tests come from an installed `warp-lang` wheel and are run in place by the driver in `../shared/conformance`, which
 also has the record of what Warp itself passes. Wanted are the tests that Warp passes on a CPU; those that need
-gradients or tiles, or reach into Warp's internals, are counted apart.
+tiles, or reach into Warp's internals, are counted apart.
 
     python scripts/conformance.py [--groups GROUPS] [--only MODULES] [--jobs N] [--timeout S] [--list]
 
@@ -27,13 +27,9 @@ SHARED = Path(os.environ.get("INKLE_SHARED", ROOT.parent / "shared")) / "conform
 DRIVER, RECORD = "run_warp_tests.py", "warp_tests_cpu_pertest.json"
 BUILD = ROOT / "build" / "conformance"
 WHEEL = "warp-lang==1.19.0"
-DEFAULT_GROUPS = "language core,types,arrays,utilities"
+DEFAULT_GROUPS = "language core,types,arrays,utilities,autodiff + optim"
 
 # Names whose use puts a test out of the range that is measured.
-GRADIENTS = re.compile(
-    r"^(Tape|tape|backward|requires_grad|adjoint|adj_inputs|adj_outputs|grad|func_grad|func_replay|zero_grad"
-    r"|check_backward|adj_\w+|custom_grad)$"
-)
 TILES = re.compile(r"^(tile|tile_\w+|launch_tiled|tile2d)$")
 INTERNALS = re.compile(
     r"^(ModuleBuilder|ModuleHasher|runtime|user_modules|builtin_functions|Adjoint|_build_module|init_kernel_cache"
@@ -41,7 +37,7 @@ INTERNALS = re.compile(
     r"|_is_tid_call|resolve_grid_stride|_SharedFunctionSource|_substitute_nodes|get_arg_type|codegen_func_forward"
     r"|user_overloads|cptr|ctype_ret_str|_get_ml_dtypes_bfloat16|get_builtin_call_desc|code_transformers)$"
 )
-OUTSIDE = (("gradients", GRADIENTS), ("tiles", TILES), ("internals", INTERNALS))
+OUTSIDE = (("tiles", TILES), ("internals", INTERNALS))
 
 
 def groups_of_modules(shared):

@@ -188,7 +188,7 @@ _PLANNED = frozenset(
     Allocator Bvh BvhQuery BvhQueryTiled CudaManagedAllocator GLTextureResource HashGrid
     HashGridQuery JaxCallableGraphMode JaxModulePreloadMode MarchingCubes MemoryKind Mesh MeshQuery MeshQueryAABB
     MeshQueryAABBTiled MeshQueryPoint MeshQueryRay ModuleBuildOptions RegisteredGLBuffer ScopedAllocator
-    ScopedCudaProfiler ScopedMemoryTracker ScopedMempoolAccess ScopedPeerAccess Tape Texture
+    ScopedCudaProfiler ScopedMemoryTracker ScopedMempoolAccess ScopedPeerAccess Texture
     Texture1D Texture2D Texture3D TextureAddressMode TextureFilterMode TextureResourceFlags TimingResult Volume
     address_of build_experimental can_access capture_debug_dot_print
     capture_load capture_load_from_bytes capture_save clear_jax_callable_graph_cache
@@ -255,6 +255,8 @@ def _find(name):
         from importlib import import_module
 
         found = import_module(f"inkle.{name}")
+    if found is None and name == "Tape":
+        from inkle._tape import Tape as found
     if found is None and name.startswith("indexedarray") and name[12:] in ("1d", "2d", "3d", "4d"):
         from inkle import _arrays
 
@@ -278,4 +280,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *builtin_names(), *_LAZY_MODULES, *_TORCH, "map"})
+    return sorted({*globals(), *builtin_names(), *_LAZY_MODULES, *_TORCH, "Tape", "map"})

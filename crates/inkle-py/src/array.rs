@@ -97,6 +97,21 @@ impl Array {
         Array { dtype, state: State::Annotation { elem, ndim, kind } }
     }
 
+    /// Sets whether the gradient is retained.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn retain(&self, py: Python<'_>, value: bool) -> PyResult<()> {
+        let data = self.expect_data(py)?;
+        if value && !self.has_grad() {
+            return Err(PyValueError::new_err(
+                "`retain_grad=True` needs a gradient: set `requires_grad=True` first",
+            ));
+        }
+        data.retain_grad.store(value, Ordering::Relaxed);
+        Ok(())
+    }
+
     /// Whether there is a gradient.
     pub fn has_grad(&self) -> bool {
         self.data().is_some_and(|data| data.grad.lock().unwrap_or_else(|e| e.into_inner()).is_some())
@@ -255,13 +270,14 @@ impl Array {
         }
         let source = Source { data, dtype, shape, strides, ptr, capacity, device, pinned, copy, deleter };
         let (array, dtype) = array_new::build(py, &source)?;
-        let made = Array::new_data(py, array, dtype, retain_grad)?;
+        let made = Array::new_data(py, array, dtype, false)?;
         let data = made.expect_data(py)?;
         if let Some(grad) = grad {
             data.set_grad(py, Some(grad.unbind()))?;
         } else if requires_grad {
             made.require_grad(py)?;
         }
+        made.retain(py, retain_grad)?;
         Ok(made)
     }
 
@@ -350,14 +366,7 @@ impl Array {
 
     #[setter]
     fn set_retain_grad(&self, py: Python<'_>, value: bool) -> PyResult<()> {
-        let data = self.expect_data(py)?;
-        if value && !self.has_grad() {
-            return Err(PyValueError::new_err(
-                "`retain_grad=True` needs a gradient: set `requires_grad=True` first",
-            ));
-        }
-        data.retain_grad.store(value, Ordering::Relaxed);
-        Ok(())
+        self.retain(py, value)
     }
 
     /// The array of the gradient, or `None`.
@@ -466,18 +475,25 @@ impl Array {
     }
 
     /// Sets every element to zero.
-    fn zero_(&self, py: Python<'_>) -> PyResult<()> {
-        self.runtime(py)?.zero(None).into_py(py)
+    fn zero_(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let py = slf.py();
+        slf.get().runtime(py)?.zero(None).into_py(py)?;
+        crate::tape::record_fill(slf)
     }
 
     /// Sets every element to `value`.
-    fn fill_(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        array_new::fill(self, value)
+    fn fill_(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        array_new::fill(slf.get(), value)?;
+        crate::tape::record_fill(slf)
     }
 
     /// Copies elements from another array, a numpy array or a list.
     fn assign(slf: &Bound<'_, Self>, src: &Bound<'_, PyAny>) -> PyResult<()> {
-        array_io::assign(slf, src)
+        array_io::assign(slf, src)?;
+        match src.cast::<Array>() {
+            Ok(src) => crate::tape::record_copy(slf, src, [0; 3]),
+            Err(_) => crate::tape::record_fill(slf),
+        }
     }
 
     /// A numpy array: on the CPU it shares memory, from a GPU it is a copy made after the queued work.

@@ -245,6 +245,7 @@ pub fn clone<'py>(
     let py = array.py();
     let made = like(array, device, requires_grad, pinned)?;
     made.get().runtime(py)?.copy_from(array.get().runtime(py)?, None).into_py(py)?;
+    crate::tape::record_copy(&made, array, [0; 3])?;
     Ok(made)
 }
 
@@ -274,7 +275,7 @@ fn new_array<'py>(
     shape: Option<&Bound<'py, PyAny>>,
     dtype: Option<&Bound<'py, PyAny>>,
     device: Option<&Bound<'py, PyAny>>,
-    requires_grad: bool,
+    [requires_grad, retain_grad]: [bool; 2],
     pinned: bool,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, Array>> {
@@ -299,6 +300,7 @@ fn new_array<'py>(
     if requires_grad {
         array.get().require_grad(py)?;
     }
+    array.get().retain(py, retain_grad)?;
     Ok(array)
 }
 
@@ -316,8 +318,7 @@ pub fn empty<'py>(
     retain_grad: bool,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, Array>> {
-    let _ = retain_grad;
-    new_array(py, shape, dtype, device, requires_grad, pinned, kwargs)
+    new_array(py, shape, dtype, device, [requires_grad, retain_grad], pinned, kwargs)
 }
 
 /// An array of zeros. `dtype` is `float32` when left out.
@@ -334,8 +335,7 @@ pub fn zeros<'py>(
     retain_grad: bool,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, Array>> {
-    let _ = retain_grad;
-    let array = new_array(py, shape, dtype, device, requires_grad, pinned, kwargs)?;
+    let array = new_array(py, shape, dtype, device, [requires_grad, retain_grad], pinned, kwargs)?;
     let runtime = array.get().runtime(py)?;
     // New memory of the CPU is zero, but a graph that allocates it sets it to zero each time it runs.
     if runtime.device().is_cuda() || rt::record::may_be_recording() {
@@ -358,8 +358,7 @@ pub fn ones<'py>(
     retain_grad: bool,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, Array>> {
-    let _ = retain_grad;
-    let array = new_array(py, shape, dtype, device, requires_grad, pinned, kwargs)?;
+    let array = new_array(py, shape, dtype, device, [requires_grad, retain_grad], pinned, kwargs)?;
     fill(array.get(), PyInt::new(py, 1).as_any())?;
     Ok(array)
 }
@@ -379,7 +378,6 @@ pub fn full<'py>(
     retain_grad: bool,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, Array>> {
-    let _ = retain_grad;
     let zero = PyInt::new(py, 0).into_any();
     let value = value.unwrap_or(&zero);
     let natural;
@@ -390,7 +388,7 @@ pub fn full<'py>(
             &natural
         }
     };
-    let array = new_array(py, shape, Some(dtype), device, requires_grad, pinned, kwargs)?;
+    let array = new_array(py, shape, Some(dtype), device, [requires_grad, retain_grad], pinned, kwargs)?;
     fill(array.get(), value)?;
     Ok(array)
 }
@@ -446,10 +444,13 @@ fn like_argument<'py>(
     device: Option<&Bound<'py, PyAny>>,
     requires_grad: Option<bool>,
     pinned: Option<bool>,
+    retain_grad: bool,
 ) -> PyResult<Bound<'py, Array>> {
     let src = &gathered(src, "src")?;
     let device = device.map(|d| device_argument(src.py(), Some(d))).transpose()?;
-    like(src, device, requires_grad, pinned)
+    let made = like(src, device, requires_grad, pinned)?;
+    made.get().retain(src.py(), retain_grad)?;
+    Ok(made)
 }
 
 /// An array like another, with elements of any value.
@@ -462,8 +463,7 @@ pub fn empty_like<'py>(
     pinned: Option<bool>,
     retain_grad: bool,
 ) -> PyResult<Bound<'py, Array>> {
-    let _ = retain_grad;
-    like_argument(src, device, requires_grad, pinned)
+    like_argument(src, device, requires_grad, pinned, retain_grad)
 }
 
 /// An array like another, of zeros.
@@ -476,8 +476,7 @@ pub fn zeros_like<'py>(
     pinned: Option<bool>,
     retain_grad: bool,
 ) -> PyResult<Bound<'py, Array>> {
-    let _ = retain_grad;
-    let array = like_argument(src, device, requires_grad, pinned)?;
+    let array = like_argument(src, device, requires_grad, pinned, retain_grad)?;
     array.get().runtime(src.py())?.zero(None).into_py(src.py())?;
     Ok(array)
 }
@@ -492,8 +491,7 @@ pub fn ones_like<'py>(
     pinned: Option<bool>,
     retain_grad: bool,
 ) -> PyResult<Bound<'py, Array>> {
-    let _ = retain_grad;
-    let array = like_argument(src, device, requires_grad, pinned)?;
+    let array = like_argument(src, device, requires_grad, pinned, retain_grad)?;
     fill(array.get(), PyInt::new(src.py(), 1).as_any())?;
     Ok(array)
 }
@@ -509,8 +507,7 @@ pub fn full_like<'py>(
     pinned: Option<bool>,
     retain_grad: bool,
 ) -> PyResult<Bound<'py, Array>> {
-    let _ = retain_grad;
-    let array = like_argument(src, device, requires_grad, pinned)?;
+    let array = like_argument(src, device, requires_grad, pinned, retain_grad)?;
     fill(array.get(), value)?;
     Ok(array)
 }
@@ -525,10 +522,11 @@ pub fn clone_array<'py>(
     pinned: Option<bool>,
     retain_grad: bool,
 ) -> PyResult<Bound<'py, Array>> {
-    let _ = retain_grad;
     let src = &gathered(src, "src")?;
     let device = device.map(|d| device_argument(src.py(), Some(d))).transpose()?;
-    clone(src, device, requires_grad, pinned)
+    let made = clone(src, device, requires_grad, pinned)?;
+    made.get().retain(src.py(), retain_grad)?;
+    Ok(made)
 }
 
 /// An offset or count of a copy; zero when left out.
@@ -590,8 +588,21 @@ pub fn copy_array(
         let message = "offsets and a count are not for indexed or Fabric arrays: copy `contiguous()` ones";
         return Err(argument_error(py, message));
     }
-    let src = gathered(src, "src")?;
-    let (dest, src) = (array_argument(dest, "dest")?.get(), src.get());
+    let src = &gathered(src, "src")?;
+    let dest = array_argument(dest, "dest")?;
+    copy_elements(py, dest.get(), src.get(), [dest_offset, src_offset, count], stream)?;
+    crate::tape::record_copy(dest, src, [dest_offset, src_offset, count])
+}
+
+/// Copies elements between arrays: all, or some between two offsets.
+fn copy_elements(
+    py: Python<'_>,
+    dest: &Array,
+    src: &Array,
+    [dest_offset, src_offset, count]: [usize; 3],
+    stream: Option<&PyStream>,
+) -> PyResult<()> {
+    let whole = dest_offset == 0 && src_offset == 0 && count == 0;
     let stream = stream.map(PyStream::stream);
     let (to, from) = (dest.runtime(py)?, src.runtime(py)?);
     let are_runs = to.is_contiguous() && from.is_contiguous();

@@ -519,6 +519,20 @@ impl Kernel {
         self.options.clone_ref(py)
     }
 
+    /// Whether the kernel, its module and `inkle.config` leave the backward pass switched on.
+    #[getter]
+    fn has_backward(&self, py: Python<'_>) -> PyResult<bool> {
+        Settings::read(py, self).map(|settings| settings.enable_backward)
+    }
+
+    /// The names of the parameters.
+    #[getter]
+    fn parameter_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let signature = self.signature(py);
+        let signature = signature.as_ref().as_ref().map_err(|d| compile_error(py, d))?;
+        Ok(signature.params.iter().map(|(name, _)| name.clone()).collect())
+    }
+
     /// Whether some parameter takes more than one type.
     #[getter]
     fn is_generic(&self, py: Python<'_>) -> PyResult<bool> {

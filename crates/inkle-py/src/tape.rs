@@ -3,7 +3,10 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use pyo3::intern;
 use pyo3::prelude::*;
+
+use crate::array::Array;
 
 /// Whether there is a tape; looked at on every launch.
 static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
@@ -32,4 +35,33 @@ pub fn set_tape(tape: Option<Py<PyAny>>) {
 #[pyfunction]
 pub fn get_tape(py: Python<'_>) -> Option<Py<PyAny>> {
     active(py)
+}
+
+/// Tells the tape, if there is one, that elements of `src` were copied to `dest`: all, or `count` between two offsets.
+///
+/// # Errors
+/// What Python raises.
+pub fn record_copy(
+    dest: &Bound<'_, Array>,
+    src: &Bound<'_, Array>,
+    [dest_offset, src_offset, count]: [usize; 3],
+) -> PyResult<()> {
+    let py = dest.py();
+    if let Some(tape) = active(py) {
+        let name = intern!(py, "record_copy");
+        tape.call_method1(py, name, (dest, src, dest_offset, src_offset, count))?;
+    }
+    Ok(())
+}
+
+/// Tells the tape, if there is one, that all elements of an array were overwritten by what has no gradient.
+///
+/// # Errors
+/// What Python raises.
+pub fn record_fill(array: &Bound<'_, Array>) -> PyResult<()> {
+    let py = array.py();
+    if let Some(tape) = active(py) {
+        tape.call_method1(py, intern!(py, "record_fill"), (array,))?;
+    }
+    Ok(())
 }

@@ -1,0 +1,298 @@
+"""The tape: what was launched and copied, in order, to be run backwards."""
+
+from typing import Any
+
+from inkle import _native
+from inkle._arrays import array2d, array3d, array4d
+from inkle._logger import get_logger
+
+tid = _native.builtin("tid")
+
+
+@_native.kernel(enable_backward=False)
+def _add_1d(to: _native.array(dtype=Any), of: _native.array(dtype=Any)):
+    i = tid()
+    to[i] = to[i] + of[i]
+
+
+@_native.kernel(enable_backward=False)
+def _add_2d(to: array2d(dtype=Any), of: array2d(dtype=Any)):
+    i, j = tid()
+    to[i, j] = to[i, j] + of[i, j]
+
+
+@_native.kernel(enable_backward=False)
+def _add_3d(to: array3d(dtype=Any), of: array3d(dtype=Any)):
+    i, j, k = tid()
+    to[i, j, k] = to[i, j, k] + of[i, j, k]
+
+
+@_native.kernel(enable_backward=False)
+def _add_4d(to: array4d(dtype=Any), of: array4d(dtype=Any)):
+    i, j, k, m = tid()
+    to[i, j, k, m] = to[i, j, k, m] + of[i, j, k, m]
+
+
+_ADD = (_add_1d, _add_2d, _add_3d, _add_4d)
+
+
+class Tape:
+    """Records launches, copies and fills while it is entered, and runs them backwards.
+
+    ``gradients`` has the gradient of every array that took part, and for structs a struct of the gradients of its arrays.
+    """
+
+    def __init__(self):
+        self.gradients = {}
+        self.launches = []
+        self.scopes = []
+        self.loss = None
+        # The bytes that what was recorded used: (first, one past the last).
+        self._used = set()
+
+    def __enter__(self):
+        if _native.get_tape() is not None:
+            raise RuntimeError("a tape is entered already; one at a time can record")
+        _native.set_tape(self)
+        return self
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        if _native.get_tape() is None:
+            raise RuntimeError("the tape was not entered")
+        _native.set_tape(None)
+
+    def backward(self, loss=None, grads=None):
+        """Runs everything backwards, last first.
+
+        Args:
+            loss: An array of one number, whose gradient becomes one.
+            grads: ``{array: gradient}`` to start from.
+        """
+        if loss is not None:
+            if loss.size > 1 or _native.type_size(loss.dtype) > 1:
+                raise RuntimeError("gradients start from a loss of one number; for others give `grads`")
+            if not loss.requires_grad:
+                raise RuntimeError("the loss has no gradient: make it with `requires_grad=True`")
+            loss.grad.fill_(1.0)
+        for array, gradient in (grads or {}).items():
+            if array.grad is None:
+                array.grad = gradient
+            else:
+                array.grad.assign(gradient)
+        for launch in reversed(self.launches):
+            if callable(launch):
+                launch()
+            else:
+                self._backward(*launch)
+
+    def _backward(self, kernel, dim, max_blocks, inputs, outputs, device, block_dim, _metadata):
+        if not kernel.has_backward:
+            get_logger().warning(
+                f"kernel {kernel.key} was recorded but has `enable_backward` switched off; "
+                "gradients that pass through it are missing"
+            )
+            return
+        for argument in (*inputs, *outputs):
+            self.get_adjoint(argument)
+        _native.launch(
+            kernel,
+            dim,
+            inputs,
+            outputs,
+            device=device,
+            adjoint=True,
+            record_tape=False,
+            max_blocks=max_blocks,
+            block_dim=block_dim,
+        )
+
+    def record_launch(self, kernel, dim, max_blocks, inputs, outputs, device, block_dim=None, metadata=None):
+        """Adds a launch. ``block_dim`` 0 or ``None``: the module's."""
+        launch = [
+            kernel,
+            dim,
+            max_blocks,
+            list(inputs or ()),
+            list(outputs or ()),
+            _native.get_device(device),
+            block_dim or None,
+            metadata or {},
+        ]
+        for argument in (*launch[3], *launch[4]):
+            self._use(argument)
+        self.launches.append(launch)
+
+    def record_func(self, backward, arrays):
+        """Adds a function without parameters that the backward pass calls; the gradients of ``arrays`` are known to
+        :meth:`zero` from then on."""
+        self.launches.append(backward)
+        for array in arrays:
+            if not isinstance(array, (_native.array, _native.IndexedArray)) or array.grad is None:
+                raise RuntimeError(f"{array!r} is no array with a gradient: make it with `requires_grad=True`")
+            self.gradients[array] = array.grad
+            self._use(array)
+
+    def record_copy(self, dest, src, dest_offset, src_offset, count):
+        """Adds a copy: its gradient goes from ``dest`` to ``src``."""
+        if dest.grad is None:
+            return
+        if src.grad is None:
+            self._record_overwritten(dest, dest_offset, count or (0 if dest.size == src.size else src.size))
+            return
+
+        def backward():
+            to, of = _regions(src.grad, dest.grad, src_offset, dest_offset, count)
+            local = of if of.device == to.device else _native.clone(of, device=to.device, requires_grad=False)
+            _native.launch(_ADD[to.ndim - 1], to.shape, [to, local], device=to.device, record_tape=False)
+            if not dest.retain_grad:
+                of.zero_()
+
+        self.record_func(backward, [dest, src])
+
+    def record_fill(self, array):
+        """Adds the overwriting of all elements by constants: what comes before it has no part in what comes after."""
+        if array.grad is not None:
+            self._record_overwritten(array, 0, 0)
+
+    def _record_overwritten(self, array, offset, count):
+        # Where nothing recorded used the elements before, nobody is misled by the gradient of what they hold now.
+        if not self._is_used(array):
+            return
+
+        def backward():
+            if not array.retain_grad:
+                _region(array.grad, offset, count).zero_()
+
+        self.record_func(backward, [array])
+
+    def _use(self, argument):
+        if isinstance(argument, _native.array) and argument.grad is not None:
+            self._used.add(_extent(argument))
+        elif isinstance(argument, _native.IndexedArray):
+            self._use(argument.data)
+        elif isinstance(argument, _native.StructInstance):
+            for name in argument._cls.vars:
+                self._use(getattr(argument, name))
+
+    def _is_used(self, array):
+        first, end = _extent(array)
+        return any(start < end and first < stop for start, stop in self._used)
+
+    def record_scope_begin(self, scope_name, metadata=None):
+        """Begins a named part of the tape; :meth:`visualize` shows it."""
+        self.scopes.append((len(self.launches), scope_name, metadata or {}))
+
+    def record_scope_end(self, remove_scope_if_empty=True):
+        """Ends the part begun last; one without content is forgotten."""
+        depth = sum(1 if name is not None else -1 for _, name, _ in self.scopes)
+        if depth == 0:
+            raise RuntimeError("ended tape scope, but scope not present: none was begun")
+        place, name, _ = self.scopes[-1]
+        if remove_scope_if_empty and name is not None and place == len(self.launches):
+            self.scopes.pop()
+        else:
+            self.scopes.append((len(self.launches), None, None))
+
+    def get_adjoint(self, a):
+        """The gradient of an argument: an array, a struct of the gradients of a struct's arrays, or ``None``."""
+        if isinstance(a, (_native.array, _native.IndexedArray)):
+            if a.grad is not None:
+                self.gradients[a] = a.grad
+            return a.grad
+        if not isinstance(a, _native.StructInstance):
+            return None
+        adjoint = a._cls()
+        for name in a._cls.vars:
+            value = getattr(a, name)
+            if isinstance(value, (_native.array, _native.IndexedArray)):
+                setattr(adjoint, name, self.get_adjoint(value))
+            elif isinstance(value, _native.StructInstance):
+                setattr(adjoint, name, self.get_adjoint(value))
+            elif value is not None:
+                setattr(adjoint, name, value)
+        self.gradients[a] = adjoint
+        return adjoint
+
+    def reset(self):
+        """Forgets everything recorded and makes all gradients zero."""
+        self.launches = []
+        self.scopes = []
+        self._used = set()
+        self.zero()
+
+    def zero(self):
+        """Makes the gradients of everything that took part zero."""
+        for gradient in self.gradients.values():
+            if not isinstance(gradient, _native.StructInstance):
+                gradient.zero_()
+
+    def visualize(
+        self,
+        filename=None,
+        simplify_graph=True,
+        hide_readonly_arrays=False,
+        array_labels=None,
+        choose_longest_node_name=True,
+        ignore_graph_scopes=False,
+        track_inputs=None,
+        track_outputs=None,
+        track_input_names=None,
+        track_output_names=None,
+        graph_direction="LR",
+    ):
+        """The launches, and the arrays between them, as a GraphViz graph; written to ``filename`` if one is given (as
+        SVG if it ends so, which needs GraphViz's ``dot``).
+
+        Args:
+            filename: Where to write it.
+            simplify_graph: Whether launches that are repeated are shown once.
+            hide_readonly_arrays: Whether arrays that nothing writes are left out.
+            array_labels: Names of arrays.
+            choose_longest_node_name: Whether an array is called by the longest of its parameters' names, or the first.
+            ignore_graph_scopes: Whether named parts are left out.
+            track_inputs, track_outputs: Arrays that are shown in any case.
+            track_input_names, track_output_names: Their names.
+            graph_direction: GraphViz's ``rankdir``.
+        """
+        from inkle import _tape_graph
+
+        labels = dict(array_labels or {})
+        for arrays, names in ((track_inputs, track_input_names), (track_outputs, track_output_names)):
+            labels.update(zip(arrays or (), names or ()))
+        text = _tape_graph.draw(
+            self,
+            simplify=simplify_graph,
+            hide_readonly=hide_readonly_arrays,
+            labels=labels,
+            longest=choose_longest_node_name,
+            scopes=not ignore_graph_scopes,
+            shown=[*(track_inputs or ()), *(track_outputs or ())],
+            direction=graph_direction,
+        )
+        if filename is not None:
+            _tape_graph.write(text, filename)
+        return text
+
+
+def _extent(array):
+    """The bytes between an array's first element and its last."""
+    first = last = array.ptr or 0
+    for extent, stride in zip(array.shape, array.strides):
+        reach = (max(extent, 1) - 1) * stride
+        first, last = (first + reach, last) if reach < 0 else (first, last + reach)
+    return first, last + _native.type_size_in_bytes(array.dtype) if array.size else first
+
+
+def _region(array, offset, count):
+    """The elements that a copy with this offset and count touches."""
+    if offset == 0 and count == 0:
+        return array
+    flat = array if array.ndim == 1 else array.flatten()
+    return flat[offset : offset + count] if count else flat[offset:]
+
+
+def _regions(src, dest, src_offset, dest_offset, count):
+    if (src_offset, dest_offset, count) == (0, 0, 0) and src.shape == dest.shape:
+        return src, dest
+    count = count or src.size - src_offset
+    return _region(src, src_offset, count), _region(dest, dest_offset, count)
