@@ -297,6 +297,9 @@ class Kernel:
     def func(self) -> Any:
         """The Python function."""
     @property
+    def has_backward(self) -> Any:
+        """Whether the kernel, its module and `inkle.config` leave the backward pass switched on."""
+    @property
     def is_generic(self) -> Any:
         """Whether some parameter takes more than one type."""
     @property
@@ -308,6 +311,9 @@ class Kernel:
     @property
     def options(self) -> Any:
         """The options given to the decorator."""
+    @property
+    def parameter_names(self) -> Any:
+        """The names of the parameters."""
 
 LN10: _builtins.float
 
