@@ -31,6 +31,12 @@ class Absent:
     def __mro_entries__(self, bases):
         return (AbsentBase,)
 
+    def __iter__(self):
+        raise AbsentError(f"{self._name} is not available in inkle yet")
+
+    def __contains__(self, item):
+        raise AbsentError(f"{self._name} is not available in inkle yet")
+
     def __getitem__(self, key):
         return Absent(f"{self._name}[{key!r}]")
 

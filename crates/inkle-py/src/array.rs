@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use inkle_frontend::pattern::Pattern;
 use inkle_ir::{ArrayDesc, ArrayKind, Type};
 use inkle_runtime as rt;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
@@ -29,7 +29,14 @@ pub struct Array {
 }
 
 enum State {
-    Annotation { elem: Pattern, ndim: u32, kind: ArrayKind },
+    Annotation {
+        /// `None` for elements that are not available in inkle yet: a kernel with such a parameter is refused.
+        elem: Option<Pattern>,
+        ndim: u32,
+        kind: ArrayKind,
+        /// What the program noted as the shape: programs describe their data by annotations.
+        noted_shape: Mutex<Option<Py<PyAny>>>,
+    },
     Data(Data),
 }
 
@@ -89,12 +96,12 @@ impl Array {
         ndim: u32,
         kind: ArrayKind,
     ) -> PyResult<Bound<'_, Array>> {
-        Bound::new(py, Array::new_annotation(elem, dtype, ndim, kind))
+        Bound::new(py, Array::new_annotation(Some(elem), dtype, ndim, kind))
     }
 
-    /// See [`Array::annotation`].
-    pub fn new_annotation(elem: Pattern, dtype: Py<PyAny>, ndim: u32, kind: ArrayKind) -> Array {
-        Array { dtype, state: State::Annotation { elem, ndim, kind } }
+    /// See [`Array::annotation`]; without `elem` it means no type.
+    pub fn new_annotation(elem: Option<Pattern>, dtype: Py<PyAny>, ndim: u32, kind: ArrayKind) -> Array {
+        Array { dtype, state: State::Annotation { elem, ndim, kind, noted_shape: Mutex::new(None) } }
     }
 
     /// Sets whether the gradient is retained.
@@ -117,11 +124,16 @@ impl Array {
         self.data().is_some_and(|data| data.grad.lock().unwrap_or_else(|e| e.into_inner()).is_some())
     }
 
-    /// What the array means as an annotation: its own element type and dimensions.
-    pub fn pattern(&self) -> Pattern {
+    /// What the array means as an annotation: its own element type and dimensions. `None` when the elements are of a
+    /// kind that is not available yet.
+    pub fn pattern(&self) -> Option<Pattern> {
         match &self.state {
-            State::Annotation { elem, ndim, kind } => array_pattern(elem, *ndim, *kind),
-            State::Data(data) => Pattern::Exact(Type::array(data.array.dtype(), data.array.ndim() as u32)),
+            State::Annotation { elem, ndim, kind, .. } => {
+                elem.as_ref().map(|elem| array_pattern(elem, *ndim, *kind))
+            }
+            State::Data(data) => {
+                Some(Pattern::Exact(Type::array(data.array.dtype(), data.array.ndim() as u32)))
+            }
         }
     }
 
@@ -166,7 +178,7 @@ impl Array {
     pub fn elem(&self) -> Type {
         match &self.state {
             State::Data(data) => data.array.dtype(),
-            State::Annotation { elem: Pattern::Exact(ty), .. } => *ty,
+            State::Annotation { elem: Some(Pattern::Exact(ty)), .. } => *ty,
             State::Annotation { .. } => Type::U64,
         }
     }
@@ -297,12 +309,34 @@ impl Array {
         self.dtype.clone_ref(py)
     }
 
-    /// The extents.
+    /// The extents; of an annotation zeros, or what was assigned.
     #[getter]
-    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.state {
-            State::Data(data) => PyTuple::new(py, data.array.shape()),
-            State::Annotation { ndim, .. } => PyTuple::new(py, vec![0; *ndim as usize]),
+            State::Data(data) => Ok(PyTuple::new(py, data.array.shape())?.into_any()),
+            State::Annotation { ndim, noted_shape, .. } => {
+                let noted = noted_shape.lock().unwrap_or_else(|e| e.into_inner());
+                match &*noted {
+                    Some(shape) => Ok(shape.bind(py).clone()),
+                    None => Ok(PyTuple::new(py, vec![0; *ndim as usize])?.into_any()),
+                }
+            }
+        }
+    }
+
+    /// Notes a shape on an annotation, for the program's own use. An array with elements keeps its shape.
+    #[setter]
+    fn set_shape(&self, shape: &Bound<'_, PyAny>) -> PyResult<()> {
+        match &self.state {
+            State::Data(_) => Err(PyAttributeError::new_err(
+                "an array's shape is fixed; `reshape` gives a view of another shape",
+            )),
+            State::Annotation { noted_shape, .. } => {
+                let shape = shape.clone().unbind();
+                let old = noted_shape.lock().unwrap_or_else(|e| e.into_inner()).replace(shape);
+                drop(old);
+                Ok(())
+            }
         }
     }
 
@@ -406,7 +440,10 @@ impl Array {
 
     fn __str__(slf: &Bound<'_, Self>) -> PyResult<String> {
         if slf.get().data().is_none() {
-            return Ok(slf.get().pattern().to_string());
+            return match slf.get().pattern() {
+                Some(pattern) => Ok(pattern.to_string()),
+                None => slf.get().__repr__(slf.py()),
+            };
         }
         Ok(array_io::numpy(slf)?.str()?.to_string())
     }
@@ -417,8 +454,12 @@ impl Array {
                 let dtype = data.array.dtype().python_name();
                 Ok(format!("array(shape={}, dtype={dtype})", self.shape(py)?.repr()?))
             }
-            State::Annotation { elem, ndim, kind } => {
+            State::Annotation { elem, ndim, kind, .. } => {
                 let name = if *kind == ArrayKind::Indexed { "indexedarray" } else { "array" };
+                let elem = match elem {
+                    Some(elem) => elem.to_string(),
+                    None => self.dtype.bind(py).repr()?.to_string(),
+                };
                 Ok(format!("{name}(ndim={ndim}, dtype={elem})"))
             }
         }

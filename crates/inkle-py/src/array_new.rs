@@ -11,7 +11,7 @@ use crate::array::{Array, array_argument};
 use crate::array_io;
 use crate::composite::{Value, components_from, write_components};
 use crate::device::device_argument;
-use crate::dtype::{class_of, dtype_of, pattern_of, type_to_warp};
+use crate::dtype::{class_of, dtype_of, is_absent, pattern_of, type_to_warp};
 use crate::error::{IntoPyResult, argument_error, class_name};
 use crate::indexed::{IndexedArray, gathered};
 use crate::number;
@@ -53,12 +53,15 @@ pub fn annotation(dtype: &Bound<'_, PyAny>, ndim: u32, kind: ArrayKind) -> PyRes
         return Err(argument_error(py, format!("an array has 1 to 4 dimensions, not {ndim}")));
     }
     let Some(elem) = pattern_of(dtype)? else {
+        if is_absent(dtype)? {
+            return Ok(Array::new_annotation(None, dtype.clone().unbind(), ndim, kind));
+        }
         return Err(argument_error(py, format!("{} is not a type that arrays can hold", dtype.repr()?)));
     };
     if matches!(elem, Pattern::Array(..) | Pattern::Exact(Type::Array(_)) | Pattern::Callable) {
         return Err(argument_error(py, format!("arrays cannot hold {elem}")));
     }
-    Ok(Array::new_annotation(elem, type_to_warp(dtype)?.unbind(), ndim, kind))
+    Ok(Array::new_annotation(Some(elem), type_to_warp(dtype)?.unbind(), ndim, kind))
 }
 
 /// Element type and number of dimensions of an annotation's subscript: `dtype`, or `dtype, Literal[ndim]`.

@@ -92,7 +92,7 @@ pub fn pattern_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Pattern>> {
         return Ok(Some(Pattern::Exact(Type::Scalar(scalar))));
     }
     if let Ok(array) = object.cast::<Array>() {
-        return Ok(Some(array.get().pattern()));
+        return Ok(array.get().pattern());
     }
     if let Some(handle) = native_type(object)? {
         return Ok(Some(independent(handle.get().pattern())));
@@ -125,6 +125,14 @@ fn tuple_pattern(object: &Bound<'_, PyAny>) -> PyResult<Option<Pattern>> {
     }
     let items: Option<Vec<Pattern>> = args.iter().map(|a| pattern_of(&a)).collect::<PyResult<_>>()?;
     Ok(items.map(Pattern::Tuple))
+}
+
+/// Whether an object stands for something that is not available yet.
+///
+/// # Errors
+/// What Python raises while the class of such objects is found.
+pub fn is_absent(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    object.is_instance(&object.py().import("inkle._planned")?.getattr("Absent")?)
 }
 
 /// The type a dtype means.

@@ -734,10 +734,12 @@ impl StructDecorator {
             None => Module::named(py, &cls.getattr(intern!(py, "__module__"))?.extract::<String>()?)?,
         };
         let annotations = crate::scope::class_annotations(cls)?;
-        let absent = py.import("inkle._planned")?.getattr("Absent")?;
         for (field, annotation) in annotations.iter() {
-            if annotation.is_instance(&absent)? {
-                return absent.call1((format!("struct {} with its field {field}", cls.name()?),));
+            if crate::dtype::is_absent(&annotation)? {
+                return py
+                    .import("inkle._planned")?
+                    .getattr("Absent")?
+                    .call1((format!("struct {} with its field {field}", cls.name()?),));
             }
         }
         let declared = crate::structs::Struct::declare(cls, &annotations)?;

@@ -104,7 +104,10 @@ mod _native {
     #[pymodule_export]
     use crate::launch::{Launch, launch};
     #[pymodule_export]
-    use crate::loading::{compile_statistics, force_load, load_module};
+    use crate::loading::{
+        check_kernel, compile_statistics, force_load, get_suggested_block_size, kernel_ir, load_kernel,
+        load_module,
+    };
     #[pymodule_export]
     use crate::module::{Module, get_module, get_module_options, set_module_options};
     #[pymodule_export]

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use inkle_module::Loaded;
 use inkle_runtime::Device;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use crate::device::device_argument;
+use crate::error::{IntoPyResult, argument_error};
 use crate::kernel::{Instance, Kernel, Pass};
 use crate::module::{Module, all_modules, module_argument};
 
@@ -121,6 +123,76 @@ pub fn force_load(
         Some(list) => list.try_iter()?.map(|m| module_argument(py, Some(&m?))).collect::<PyResult<_>>()?,
     };
     load(py, &modules, &devices, block_dim.unwrap_or(0), Mistakes::Raise)
+}
+
+/// Checks a kernel without compiling it: names, types, control flow, down to its IR.
+///
+/// # Errors
+/// `CompileError` with every mistake in the kernel; `ArgumentError` for a generic kernel, of which `overload` makes
+/// checkable ones.
+#[pyfunction]
+pub fn check_kernel(py: Python<'_>, kernel: &Bound<'_, Kernel>) -> PyResult<()> {
+    exact_instance(py, kernel)?.check(py)
+}
+
+/// The simplified IR of a kernel as text.
+///
+/// # Errors
+/// As `check_kernel`.
+#[pyfunction]
+pub fn kernel_ir(py: Python<'_>, kernel: &Bound<'_, Kernel>) -> PyResult<String> {
+    exact_instance(py, kernel)?.ir_text(py)
+}
+
+/// Compiles and loads one kernel for a device, as the first launch with arrays as they are allocated would.
+///
+/// # Errors
+/// As `check_kernel`, and what keeps code from being made or loaded.
+#[pyfunction]
+#[pyo3(signature = (kernel, device = None))]
+pub fn load_kernel(
+    py: Python<'_>,
+    kernel: &Bound<'_, Kernel>,
+    device: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let device = device_argument(py, device)?;
+    let instance = exact_instance(py, kernel)?;
+    instance.load(py, device, instance.usual_facts(), 0, false, &Pass::Forward).map(drop)
+}
+
+/// `(block_size, grid_size)`: the threads per block with which most threads of a kernel are resident on a GPU at once,
+/// and the fewest blocks that fill it; `(1, 1)` for the CPU.
+///
+/// # Errors
+/// As `load_kernel`.
+#[pyfunction]
+#[pyo3(signature = (kernel, device = None))]
+pub fn get_suggested_block_size(
+    py: Python<'_>,
+    kernel: &Bound<'_, Kernel>,
+    device: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(u32, u32)> {
+    let device = device_argument(py, device)?;
+    if device.is_cpu() {
+        return Ok((1, 1));
+    }
+    let instance = exact_instance(py, kernel)?;
+    let (code, _) = instance.load(py, device, instance.usual_facts(), 0, false, &Pass::Forward)?;
+    match &*code {
+        Loaded::Cpu(_) => Ok((1, 1)),
+        Loaded::Cuda { function, .. } => function.suggested_block_dim().into_py(py),
+    }
+}
+
+fn exact_instance(py: Python<'_>, kernel: &Bound<'_, Kernel>) -> PyResult<Arc<Instance>> {
+    let kernel = kernel.get();
+    match kernel.exact_types(py)? {
+        Some(types) => kernel.instance_of_types(py, types),
+        None => Err(argument_error(
+            py,
+            format!("kernel `{}` is generic; `overload` gives it argument types", kernel.key()),
+        )),
+    }
 }
 
 /// How many kernels this process compiled, found in the cache, and shared with equal kernels.

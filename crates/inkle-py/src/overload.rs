@@ -51,10 +51,9 @@ impl Kernel {
         if by_name.is_none() && by_place.len() != signature.params.len() {
             return Err(wrong_count(py, self.key(), signature.params.len(), by_place.len()));
         }
-        let absent = py.import("inkle._planned")?.getattr("Absent")?;
         let named = by_name.map(|names| names.values().iter().collect::<Vec<_>>()).unwrap_or_default();
         for annotation in by_place.iter().chain(&named) {
-            if annotation.is_instance(&absent)? {
+            if crate::dtype::is_absent(annotation)? {
                 let message = format!("an overload of kernel `{}` uses {}", self.key(), annotation.repr()?);
                 let problem = Diagnostic::new(codes::NOT_A_VALUE, Span::NONE, message);
                 return self.with_mistakes(py, problem.into());

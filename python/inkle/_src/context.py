@@ -8,4 +8,6 @@ _missing = absent("inkle._src.context")
 
 
 def __getattr__(name):
+    if name == "builtin_functions":
+        return {known: inkle.builtin(known) for known in inkle.builtin_names()}
     return getattr(inkle, name) if not name.startswith("_") and hasattr(inkle, name) else _missing(name)

@@ -122,6 +122,15 @@ impl Instance {
         Ok((code, block_dim))
     }
 
+    /// The simplified IR as text.
+    ///
+    /// # Errors
+    /// As [`Instance::check`].
+    pub fn ir_text(&self, py: Python<'_>) -> PyResult<String> {
+        let compiled = self.outcome.as_ref().map_err(|error| exception(py, error))?;
+        Ok(compiled.forward.kernel.ir().module().to_string())
+    }
+
     /// Makes the code of a usual launch on a GPU ready, without the interpreter. A failure is left to the launch.
     pub fn load_ahead(&self, device: Device) {
         let Ok(compiled) = &self.outcome else { return };

@@ -14,6 +14,9 @@ use crate::device::Device;
 use crate::error::RuntimeError;
 use crate::stream::Stream;
 
+/// Threads that run in step; blocks are made of whole ones.
+const WARP_SIZE: u32 = 32;
+
 /// GPU code loaded on one device.
 pub struct CudaModule {
     device: Device,
@@ -186,6 +189,22 @@ impl CudaFunction {
             )
         }?;
         Ok(blocks.max(0) as u32)
+    }
+
+    /// The block size with which most threads of the kernel are resident at once, the largest of several, and the
+    /// number of such blocks that fill the device.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn suggested_block_dim(&self) -> Result<(u32, u32), RuntimeError> {
+        let (mut best, mut most, mut blocks) = (0, 0, 0);
+        for block_dim in (1..=self.max_block_dim / WARP_SIZE).rev().map(|warps| warps * WARP_SIZE) {
+            let resident = self.blocks_per_sm(block_dim, 0)?;
+            if resident * block_dim > most {
+                (best, most, blocks) = (block_dim, resident * block_dim, resident);
+            }
+        }
+        Ok((best, blocks * self.device().sm_count()))
     }
 
     fn attribute(&self, attribute: c_int) -> Result<u32, RuntimeError> {

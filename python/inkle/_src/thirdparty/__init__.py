@@ -1,0 +1,1 @@
+"""Libraries that the reference API carries along and that programs reach through it."""
