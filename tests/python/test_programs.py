@@ -91,7 +91,7 @@ def test_checking_reports_mistakes():
 
     @wp.kernel
     def wrong(a: wp.array(dtype=float)):
-        a[0] = missing
+        a[0] = missing  # noqa: F821
 
     with pytest.raises(wp.CompileError, match="missing"):
         _native.check_kernel(wrong)
