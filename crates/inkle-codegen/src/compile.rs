@@ -8,7 +8,7 @@ use inkwell::module::Module as LlvmModule;
 use inkwell::targets::FileType;
 
 use crate::error::CodegenError;
-use crate::lower::entry::ENTRY;
+use crate::lower::entry::{ENTRY, ENTRY_ALONE};
 use crate::lower::{Lower, Machine, expanded_size, local_bytes};
 use crate::machine;
 use crate::options::{Options, ScalarReason};
@@ -17,7 +17,7 @@ use crate::target::{CudaOutput, Target};
 use crate::value::part_count;
 
 /// Raised whenever the same input gives other code, so that caches forget what an older inkle made.
-const REVISION: u32 = 4;
+const REVISION: u32 = 5;
 
 /// Values of more parts than this are refused: every part is a register.
 const MAX_PARTS: usize = 1 << 16;
@@ -43,7 +43,8 @@ pub struct Artifact {
     pub code: Vec<u8>,
     /// What the bytes are.
     pub kind: ArtifactKind,
-    /// The entry point's symbol.
+    /// The entry point's symbol. CPU code may have a second entry point with `_alone` added to this name, to be run on
+    /// one thread while no other kernel that updates memory atomically runs: its updates are plain.
     pub entry: String,
     /// Threads of a launch that one pass of the code handles; on GPUs, that one hardware thread runs.
     pub lanes: u32,
@@ -140,7 +141,7 @@ fn generate(
         Target::Cpu(cpu) => plan(module, size, cpu, options),
         Target::Cuda(_) => {
             let lanes = gpu_lanes(module, size, options);
-            Plan { lanes, tail: crate::lower::entry::Tail::Scalar, reason: None }
+            Plan { lanes, tail: crate::lower::entry::Tail::Scalar, alone: false, reason: None }
         }
     };
     let context = Context::create();
@@ -152,7 +153,13 @@ fn generate(
     };
     let mut lower = start();
     match target {
-        Target::Cpu(_) => lower.cpu_entry(plan.lanes, plan.tail)?,
+        Target::Cpu(_) => {
+            lower.cpu_entry(ENTRY, plan.lanes, plan.tail)?;
+            if plan.alone {
+                lower.alone = true;
+                lower.cpu_entry(ENTRY_ALONE, plan.lanes, plan.tail)?;
+            }
+        }
         Target::Cuda(_) => {
             lower.gpu_entry(plan.lanes)?;
             if plan.lanes > 1 && !lower.accesses.pay() {

@@ -16,6 +16,8 @@ const AUTO_LIMIT: usize = 6000;
 /// A kernel of more operations than this is not emitted twice for the sake of its last vector: compiling it takes half
 /// the time, and asking at each access whether all lanes have threads costs it nothing that could be measured.
 const COPY_LIMIT: usize = 60;
+/// A kernel of more operations than this has one form only, even if it updates memory atomically.
+const ALONE_LIMIT: usize = 200;
 
 /// Lanes of more arrays of their own than this, bytes together, would not stay in the cache.
 const MAX_LOCAL_OF_LANES: u64 = 256 << 10;
@@ -38,6 +40,8 @@ pub(crate) const GPU_ACCESS: u32 = 16;
 pub(crate) struct Plan {
     pub lanes: u32,
     pub tail: Tail,
+    /// Whether the code has a second form, to run on one thread and alone.
+    pub alone: bool,
     pub reason: Option<ScalarReason>,
 }
 
@@ -50,7 +54,8 @@ pub(crate) fn plan(module: &Module, size: usize, cpu: &CpuTarget, options: &Opti
         Lanes::Auto if options.optimization_level == 0 => 1,
         Lanes::Auto => natural_lanes(module, cpu),
     };
-    let scalar = |reason| Plan { lanes: 1, tail: Tail::Scalar, reason };
+    let alone = options.optimization_level > 0 && size <= ALONE_LIMIT && has_updates(module);
+    let scalar = |reason| Plan { lanes: 1, tail: Tail::Scalar, alone, reason };
     if wanted == 1 {
         return scalar(None);
     }
@@ -69,7 +74,14 @@ pub(crate) fn plan(module: &Module, size: usize, cpu: &CpuTarget, options: &Opti
         (true, false) => Tail::Masked,
         (false, _) => Tail::Scalar,
     };
-    Plan { lanes: wanted, tail, reason: None }
+    Plan { lanes: wanted, tail, alone, reason: None }
+}
+
+/// Whether a kernel updates memory atomically.
+fn has_updates(module: &Module) -> bool {
+    let mut found = false;
+    for_each_op(module, |data| found |= matches!(data.kind, OpKind::Atomic(_) | OpKind::AtomicCas));
+    found
 }
 
 /// How many consecutive threads of a launch one GPU thread may run, for a kernel of `size` operations after

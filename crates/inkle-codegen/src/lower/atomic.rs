@@ -1,4 +1,4 @@
-//! Atomic updates: relaxed, device-wide, one by one for each active lane.
+//! Atomic updates: relaxed, device-wide, one by one for each active lane. In code that runs alone they are plain.
 
 use inkle_ir::{AtomicOp, BinaryOp, OpData, Scalar, ScalarKind, Type};
 use inkwell::llvm_sys::LLVMAtomicRMWBinOp as Rmw;
@@ -19,7 +19,7 @@ impl<'m> Lower<'_, 'm> {
         };
         let ty = frame.function.ty(value);
         let (at, value) = (frame.get1(reference)?, frame.get(value)?.clone());
-        if self.is_own(at) {
+        if self.is_own(at) || (self.alone && self.is_apart(at, ty)) {
             let old = self.load(ty, at);
             let scalar = ty.scalar().ok_or_else(|| CodegenError::broken(format!("{op} on {ty}")))?;
             let pairs = old.iter().zip(&value);
@@ -109,6 +109,15 @@ impl<'m> Lower<'_, 'm> {
         self.e.address_root(root) == AddressRoot::Stack
     }
 
+    /// Whether the lanes' places do not overlap.
+    fn is_apart(&self, at: Val, ty: Type) -> bool {
+        match at {
+            Val::Uniform(_) => self.lanes == 1,
+            Val::Linear { stride, .. } => stride.unsigned_abs() >= ty.size().into(),
+            Val::Varying(_) | Val::Indexed { .. } => false,
+        }
+    }
+
     /// What an update makes of a value.
     pub fn updated(&mut self, op: AtomicOp, scalar: Scalar, old: Val, v: Val) -> Result<Val> {
         let binary = match op {
@@ -164,6 +173,9 @@ impl<'m> Lower<'_, 'm> {
             l.store(ty, Val::Uniform(at), &[new].into_iter().collect());
             l.uniform(old)
         };
+        if self.alone {
+            return own(self);
+        }
         self.on_shared_memory(at, own, |l| {
             if !old_is_used && l.machine.gpu && l.reduction(op, scalar, at, v) {
                 return Ok(l.e.null(l.scalar_type(scalar)));
@@ -339,10 +351,11 @@ impl<'m> Lower<'_, 'm> {
                 l.e.store(now, at, scalar.size());
                 Ok(old)
             };
-            let old = l.on_shared_memory(at, own, |l| {
+            let shared = |l: &mut Self| {
                 let pair = l.e.cmpxchg(at, compare, new, l.atomic_scope(), scalar.size());
                 Ok(l.e.extract_value(pair, 0))
-            })?;
+            };
+            let old = if l.alone { own(l) } else { l.on_shared_memory(at, own, shared) }?;
             Ok(if scalar == Scalar::Bool {
                 l.e.icmp(Int::LLVMIntNE, old, l.e.null(int))
             } else {

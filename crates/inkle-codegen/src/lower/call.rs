@@ -44,6 +44,7 @@ pub(super) struct OutlinedKey {
     varying: Vec<bool>,
     masked: bool,
     lanes: u32,
+    alone: bool,
 }
 
 /// A function that was emitted.
@@ -102,6 +103,7 @@ impl<'m> Lower<'_, 'm> {
             varying: varying.clone(),
             masked: self.mask.is_some(),
             lanes: self.lanes,
+            alone: self.alone,
         };
         let outlined = match self.outlined.get(&key) {
             Some(known) => known.clone(),

@@ -16,6 +16,8 @@ use crate::value::{ArrayParts, Parts, Val, parts};
 
 /// The symbol of every kernel's entry point.
 pub(crate) const ENTRY: &str = "inkle_kernel";
+/// The symbol of the form that runs alone, in CPU code that has one.
+pub(crate) const ENTRY_ALONE: &str = "inkle_kernel_alone";
 
 /// LLVM's calling convention of GPU kernels.
 const PTX_KERNEL: u32 = 71;
@@ -131,12 +133,13 @@ impl<'m> Lower<'_, 'm> {
         Ok(())
     }
 
-    /// `void inkle_kernel(const u8* params, u64 begin, u64 end)`: runs the threads `begin..end`, row by row.
-    pub fn cpu_entry(&mut self, lanes: u32, tail: Tail) -> Result<()> {
+    /// `void symbol(const u8* params, u64 begin, u64 end)`: runs the threads `begin..end`, row by row.
+    pub fn cpu_entry(&mut self, symbol: &str, lanes: u32, tail: Tail) -> Result<()> {
+        self.emitted = 0;
         let layout = self.param_layout()?;
         let (ptr, int64, int32) = (self.e.ptr(0), self.e.int(64), self.e.int(32));
         let ty = self.e.function_type(self.e.void(), &[ptr, int64, int64]);
-        let f = self.e.declare(ENTRY, ty);
+        let f = self.e.declare(symbol, ty);
         self.function_attributes(f);
         for (name, value) in [
             ("noalias", 0),
@@ -151,7 +154,7 @@ impl<'m> Lower<'_, 'm> {
         self.e.at_end(entry);
         let span = self.ir.kernel().map_or(inkle_diag::Span::NONE, |k| k.span);
         if let Some(lines) = &mut self.lines {
-            lines.enter(f, ENTRY, span);
+            lines.enter(f, symbol, span);
         }
         self.set_line(span);
         self.e.fast_math = self.user_math();

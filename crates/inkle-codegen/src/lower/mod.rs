@@ -158,6 +158,8 @@ pub(crate) struct Lower<'c, 'm> {
     pub mask: Option<V>,
     /// The mask of the threads that exist, with their number, while it may be another than of all lanes.
     pub existing: Option<(V, V)>,
+    /// The code runs on one thread and no other code that updates memory atomically runs meanwhile.
+    pub alone: bool,
     pub thread: Thread,
     analyser: Analyser<'m>,
     /// Per function, which values are used, once it is known.
@@ -246,6 +248,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             lanes: 1,
             mask: None,
             existing: None,
+            alone: false,
             thread: Thread { tid: SmallVec::new(), dims: SmallVec::new() },
             analyser: Analyser::new(ir, lane_dim(ir)),
             used: HashMap::new(),

@@ -95,16 +95,25 @@ impl Code {
         Code { artifact, object, layout: ParamLayout::new(types.iter().copied()), types }
     }
 
-    /// Runs all threads of a launch, in the ranges that `cuts` makes, and gives the arguments as they are then.
+    /// Runs all threads of a launch, in the ranges that `cuts` makes, and gives the arguments as they are then. Code
+    /// with a second form for running alone must give the same by it.
     pub fn run(&self, args: &[Arg], dims: &[i32], cuts: &[u64]) -> Vec<Arg> {
-        let mut args = args.to_vec();
-        self.run_on(&mut args, dims, cuts, 1);
-        args
+        let mut ran = args.to_vec();
+        self.run_on(&self.artifact.entry, &mut ran, dims, cuts, 1);
+        let alone = format!("{}_alone", self.artifact.entry);
+        if self.object.symbol(&alone).is_some() {
+            let mut ran_alone = args.to_vec();
+            self.run_on(&alone, &mut ran_alone, dims, cuts, 1);
+            for (i, (got, want)) in ran_alone.iter().zip(&ran).enumerate() {
+                assert!(got.data() == want.data(), "argument {i} differs in the form that runs alone");
+            }
+        }
+        ran
     }
 
     /// The shortest time of several runs, ms.
     pub fn time(&self, args: &[Arg], dims: &[i32], times: usize) -> f64 {
-        self.run_on(&mut args.to_vec(), dims, &[], times)
+        self.run_on(&self.artifact.entry, &mut args.to_vec(), dims, &[], times)
     }
 
     /// Calls `f` with the parameter block of a launch with these arguments.
@@ -148,9 +157,9 @@ impl Code {
         f(&block)
     }
 
-    fn run_on(&self, args: &mut [Arg], dims: &[i32], cuts: &[u64], times: usize) -> f64 {
+    fn run_on(&self, entry: &str, args: &mut [Arg], dims: &[i32], cuts: &[u64], times: usize) -> f64 {
         let size = dims.iter().map(|&d| d as u64).product();
-        let entry = self.object.symbol(&self.artifact.entry).expect("the entry");
+        let entry = self.object.symbol(entry).expect("the entry");
         // SAFETY: the entry point has this type, by the contract of `inkle_codegen`.
         let entry: unsafe extern "C" fn(*const u8, u64, u64) = unsafe { std::mem::transmute(entry) };
         self.with_params(args, dims, |block| {

@@ -4,10 +4,15 @@
 //! `begin..end`. Small launches run on the calling thread, without locks or allocation; larger ones are cut
 //! into chunks that the worker threads share. Cuts fall on multiples of the kernel's lane count, so that a
 //! thread is computed the same way however many workers there are.
+//!
+//! Code that updates memory atomically may have a second form with plain updates, for launches that run on one
+//! thread and alone. Which of the two a launch takes is decided by what they cost: plain updates are many times
+//! cheaper, and where many threads meet in few places they win however many cores there are. An exclusive lock
+//! keeps the plain form apart from every other kernel that updates memory.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use super::pool;
 use crate::elf::LoadedObject;
@@ -22,8 +27,14 @@ pub struct CpuFunction {
     entry: CpuEntry,
     params_bytes: usize,
     lanes: u64,
+    /// The form with plain updates.
+    alone: Option<CpuEntry>,
     /// Measured cost, ticks per 1024 threads; zero until known. It decides how a launch is cut, nothing else.
     cost: AtomicU32,
+    /// The same of the form with plain updates.
+    alone_cost: AtomicU32,
+    /// Whether `cost` was measured with threads beside each other since it was last forgotten.
+    met: AtomicBool,
     /// Counts short launches, of which only some are timed.
     launches: AtomicU32,
     /// Keeps the code mapped.
@@ -43,6 +54,12 @@ const CHUNK_TICKS: u64 = 60_000;
 /// Launches of this many threads are always timed; of smaller ones, one in `TIMED_EVERY`.
 const TIMED_SIZE: u64 = 2048;
 const TIMED_EVERY: u32 = 4;
+/// Every how many launches of a kernel with two forms what they cost is measured anew: it depends on the data too.
+const FORGET_EVERY: u32 = 256;
+
+/// Held exclusively by launches whose updates are plain, and shared by all others that update memory.
+static UPDATES: RwLock<()> = RwLock::new(());
+
 /// The most chunks per thread: enough to even out, few enough to cost nothing.
 const CHUNKS_PER_THREAD: u64 = 16;
 
@@ -61,6 +78,15 @@ fn ticks() -> u64 {
     }
 }
 
+/// Moves an estimate half way to a new measurement. Concurrent launches may lose each other's; any value will do.
+#[inline]
+fn note_cost(cost: &AtomicU32, elapsed: u64, threads: u64) {
+    let measured = (elapsed.saturating_mul(1024) / threads).clamp(1, u32::MAX.into()) as u32;
+    let old = cost.load(Ordering::Relaxed);
+    let new = if old == 0 { measured } else { old / 2 + measured / 2 + 1 };
+    cost.store(new, Ordering::Relaxed);
+}
+
 impl CpuFunction {
     /// The kernel `symbol` of loaded code. `params_bytes` is the size of its parameter block
     /// ([`inkle_ir::ParamLayout::size`]); `lanes` is how many threads it runs at once (1 for scalar code).
@@ -77,11 +103,15 @@ impl CpuFunction {
         lanes: u32,
     ) -> Result<CpuFunction, RuntimeError> {
         let missing = || RuntimeError::NoSuchFunction { name: symbol.to_owned() };
-        let address = code.symbol(symbol).filter(|a| !a.is_null()).ok_or_else(missing)?;
-        // SAFETY: the address is a symbol of code that is mapped while `code` lives, which the function keeps;
-        // that it is a kernel entry is the trust stated above.
-        let entry = unsafe { std::mem::transmute::<*const (), CpuEntry>(address) };
-        Ok(CpuFunction::make(entry, params_bytes, lanes, Some(code)))
+        let entry = |symbol: &str| {
+            let address = code.symbol(symbol).filter(|a| !a.is_null())?;
+            // SAFETY: the address is a symbol of code that is mapped while `code` lives, which the function keeps;
+            // that it is a kernel entry is the trust stated above.
+            Some(unsafe { std::mem::transmute::<*const (), CpuEntry>(address) })
+        };
+        let shared = entry(symbol).ok_or_else(missing)?;
+        let alone = entry(&format!("{symbol}_alone"));
+        Ok(CpuFunction { alone, ..CpuFunction::make(shared, params_bytes, lanes, Some(code)) })
     }
 
     /// A kernel that is part of this program.
@@ -103,7 +133,10 @@ impl CpuFunction {
             entry,
             params_bytes,
             lanes: lanes.max(1).into(),
+            alone: None,
             cost: AtomicU32::new(0),
+            alone_cost: AtomicU32::new(0),
+            met: AtomicBool::new(false),
             launches: AtomicU32::new(0),
             _code: code,
         }
@@ -117,7 +150,8 @@ impl CpuFunction {
     /// How long a launch of `size` threads is expected to take on one thread, in ticks of roughly half a nanosecond;
     /// `None` until one was measured.
     pub fn estimate(&self, size: u64) -> Option<u64> {
-        match self.cost.load(Ordering::Relaxed) {
+        let cost = if self.alone.is_some() { &self.alone_cost } else { &self.cost };
+        match cost.load(Ordering::Relaxed) {
             0 => None,
             cost => Some(size.saturating_mul(cost.into()) >> 10),
         }
@@ -137,24 +171,144 @@ impl CpuFunction {
             return Ok(());
         }
         let failures = FailureScope::new();
+        if let Some(alone) = self.alone {
+            self.launch_updating(alone, params, size, &failures)?;
+        } else {
+            self.launch_shared(params, 0, size, &failures)?;
+        }
+        failures.finish()
+    }
+
+    /// Runs the threads `begin..end` in the usual form.
+    #[inline]
+    fn launch_shared(
+        &self,
+        params: &[u64],
+        begin: u64,
+        end: u64,
+        failures: &FailureScope,
+    ) -> Result<(), RuntimeError> {
+        let size = end - begin;
         let cost = self.cost.load(Ordering::Relaxed);
         let estimate = size.saturating_mul(cost.into()) >> 10;
         if size <= self.lanes {
-            failures.enter(|| self.run(params, 0, size));
+            failures.enter(|| self.run(params, begin, end));
         } else if cost != 0 && estimate <= SERIAL_TICKS {
             // Reading the clock twice costs more than a short launch, so there a change of cost is noticed a little
             // late.
             let count = self.launches.load(Ordering::Relaxed).wrapping_add(1);
             self.launches.store(count, Ordering::Relaxed);
             if size >= TIMED_SIZE || count.is_multiple_of(TIMED_EVERY) {
-                failures.enter(|| self.run_timed(params, 0, size));
+                failures.enter(|| self.run_timed(params, begin, end));
             } else {
-                failures.enter(|| self.run(params, 0, size));
+                failures.enter(|| self.run(params, begin, end));
             }
         } else {
-            self.launch_large(params, size, cost, &failures)?;
+            self.launch_large(params, begin, end, cost, failures)?;
         }
-        failures.finish()
+        Ok(())
+    }
+
+    /// Runs a kernel that updates memory: in the form with plain updates where that is cheaper and nothing else that
+    /// updates memory is running.
+    fn launch_updating(
+        &self,
+        alone: CpuEntry,
+        params: &[u64],
+        size: u64,
+        failures: &FailureScope,
+    ) -> Result<(), RuntimeError> {
+        let count = self.launches.load(Ordering::Relaxed).wrapping_add(1);
+        self.launches.store(count, Ordering::Relaxed);
+        if count.is_multiple_of(FORGET_EVERY) {
+            self.alone_cost.store(0, Ordering::Relaxed);
+            self.cost.store(0, Ordering::Relaxed);
+            self.met.store(false, Ordering::Relaxed);
+        }
+        let mut begin = 0;
+        while begin < size {
+            let rest = size - begin;
+            let mut end = size;
+            if self.is_alone_cheaper(rest) {
+                if let Ok(_only) = UPDATES.try_write() {
+                    begin = self.run_alone(alone, params, begin, size, failures);
+                    continue;
+                }
+            } else if !self.met.load(Ordering::Relaxed) {
+                // What it costs when threads meet is not known yet: a part tells.
+                end = begin + (rest / 8).next_multiple_of(self.lanes).max(self.lanes).min(rest);
+            }
+            let _others = UPDATES.read().unwrap_or_else(PoisonError::into_inner);
+            self.launch_shared(params, begin, end, failures)?;
+            self.met.store(true, Ordering::Relaxed);
+            begin = end;
+        }
+        Ok(())
+    }
+
+    /// Whether this many threads are best run alone, as far as is known; where nothing is, that is where to begin.
+    fn is_alone_cheaper(&self, threads: u64) -> bool {
+        let ticks = |cost: &AtomicU32| threads.saturating_mul(cost.load(Ordering::Relaxed).into()) >> 10;
+        let (alone, shared) = (ticks(&self.alone_cost), ticks(&self.cost));
+        alone <= SERIAL_TICKS || shared == 0 || alone <= shared / pool::cpu_threads() as u64
+    }
+
+    /// Runs threads from `begin` on without others beside them and gives where it stopped: at `size`, or once it
+    /// knows what both forms cost.
+    fn run_alone(
+        &self,
+        alone: CpuEntry,
+        params: &[u64],
+        begin: u64,
+        size: u64,
+        failures: &FailureScope,
+    ) -> u64 {
+        let mut at = begin;
+        for (entry, cost) in [(alone, &self.alone_cost), (self.entry, &self.cost)] {
+            if cost.load(Ordering::Relaxed) == 0 {
+                at = self.measure(entry, cost, params, at, size, failures);
+            }
+        }
+        if at > begin {
+            return at;
+        }
+        let count = self.launches.load(Ordering::Relaxed);
+        let timed = size - begin >= TIMED_SIZE || count.is_multiple_of(TIMED_EVERY);
+        let start = if timed { ticks() } else { 0 };
+        // SAFETY: as for `run`; that nothing else updates memory meanwhile is the caller's lock.
+        failures.enter(|| unsafe { alone(params.as_ptr().cast(), begin, size) });
+        if timed {
+            note_cost(&self.alone_cost, ticks().saturating_sub(start), size - begin);
+        }
+        size
+    }
+
+    /// Runs growing pieces from `begin` on until one is long enough to tell what threads cost; gives where it stopped.
+    fn measure(
+        &self,
+        entry: CpuEntry,
+        cost: &AtomicU32,
+        params: &[u64],
+        mut begin: u64,
+        size: u64,
+        failures: &FailureScope,
+    ) -> u64 {
+        let mut piece = self.lanes;
+        while begin < size {
+            let end = (begin + piece).min(size);
+            let start = ticks();
+            // SAFETY: as for `run`; of the plain form the callers see to it that it is alone.
+            failures.enter(|| unsafe { entry(params.as_ptr().cast(), begin, end) });
+            let elapsed = ticks().saturating_sub(start);
+            let threads = end - begin;
+            begin = end;
+            if elapsed > SERIAL_TICKS / 8 || end == size {
+                note_cost(cost, elapsed, threads);
+                break;
+            }
+            piece = piece.saturating_mul(2);
+        }
+        begin
     }
 
     #[inline]
@@ -168,40 +322,21 @@ impl CpuFunction {
     fn run_timed(&self, params: &[u64], begin: u64, end: u64) {
         let start = ticks();
         self.run(params, begin, end);
-        self.note_cost(ticks().saturating_sub(start), end - begin);
-    }
-
-    /// Moves the estimate half way to a new measurement. Concurrent launches may lose each other's; any value
-    /// will do.
-    #[inline]
-    fn note_cost(&self, elapsed: u64, threads: u64) {
-        let measured = (elapsed.saturating_mul(1024) / threads).clamp(1, u32::MAX.into()) as u32;
-        let old = self.cost.load(Ordering::Relaxed);
-        let new = if old == 0 { measured } else { old / 2 + measured / 2 + 1 };
-        self.cost.store(new, Ordering::Relaxed);
+        note_cost(&self.cost, ticks().saturating_sub(start), end - begin);
     }
 
     #[cold]
     fn launch_large(
         &self,
         params: &[u64],
+        mut begin: u64,
         size: u64,
         mut cost: u32,
         failures: &FailureScope,
     ) -> Result<(), RuntimeError> {
-        let mut begin = 0;
-        // With an unknown cost, growing pieces run here until one is long enough to tell.
-        let mut piece = self.lanes;
-        while cost == 0 && begin < size {
-            let end = (begin + piece).min(size);
-            let start = ticks();
-            failures.enter(|| self.run(params, begin, end));
-            let elapsed = ticks().saturating_sub(start);
-            if elapsed > SERIAL_TICKS / 8 || end == size {
-                self.note_cost(elapsed, end - begin);
-                cost = self.cost.load(Ordering::Relaxed);
-            }
-            (begin, piece) = (end, piece.saturating_mul(2));
+        if cost == 0 {
+            begin = self.measure(self.entry, &self.cost, params, begin, size, failures);
+            cost = self.cost.load(Ordering::Relaxed);
         }
         let rest = size - begin;
         if rest == 0 {
@@ -295,6 +430,55 @@ mod tests {
         // SAFETY: never called: the block is refused.
         let function = unsafe { CpuFunction::from_entry(count, 16, 1) };
         assert_eq!(function.launch(&[0; 3], 5), Err(RuntimeError::ParamBytes { expected: 16, found: 24 }));
+    }
+
+    /// Parameter block: the address of one counter. Each thread adds one.
+    unsafe extern "C" fn add_one(params: *const u8, begin: u64, end: u64) {
+        // SAFETY: the test passes the address of a live atomic.
+        let counter =
+            unsafe { &*std::ptr::with_exposed_provenance::<AtomicU64>(params.cast::<usize>().read()) };
+        for _ in begin..end {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    static ALONE_RUNS: AtomicU32 = AtomicU32::new(0);
+
+    /// The same without an exchange: loses additions of others in between.
+    unsafe extern "C" fn add_one_alone(params: *const u8, begin: u64, end: u64) {
+        // SAFETY: the test passes the address of a live atomic.
+        let counter =
+            unsafe { &*std::ptr::with_exposed_provenance::<AtomicU64>(params.cast::<usize>().read()) };
+        ALONE_RUNS.fetch_add(1, Ordering::Relaxed);
+        for _ in begin..end {
+            counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn plain_updates_run_alone_whoever_launches() {
+        let counter = AtomicU64::new(0);
+        let address = [std::ptr::from_ref(&counter).expose_provenance() as u64];
+        let functions: Vec<CpuFunction> = (0..4)
+            .map(|_| {
+                // SAFETY: both forms are called with the address of the counter.
+                let function = unsafe { CpuFunction::from_entry(add_one, 8, 8) };
+                CpuFunction { alone: Some(add_one_alone), ..function }
+            })
+            .collect();
+        let sizes = [1, 8, 1000, 3, 400_000, 70_000];
+        std::thread::scope(|scope| {
+            for function in &functions {
+                scope.spawn(|| {
+                    for _ in 0..2 * FORGET_EVERY / sizes.len() as u32 {
+                        sizes.iter().for_each(|&size| function.launch(&address, size).unwrap());
+                    }
+                });
+            }
+        });
+        let rounds = u64::from(2 * FORGET_EVERY / sizes.len() as u32);
+        assert_eq!(counter.into_inner(), 4 * rounds * sizes.iter().sum::<u64>());
+        assert!(ALONE_RUNS.load(Ordering::Relaxed) > 0);
     }
 
     unsafe extern "C" fn fail_late(_: *const u8, begin: u64, end: u64) {
