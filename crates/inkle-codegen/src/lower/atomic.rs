@@ -2,6 +2,7 @@
 
 use inkle_ir::{AtomicOp, BinaryOp, OpData, Scalar, ScalarKind, Type};
 use inkwell::llvm_sys::LLVMAtomicRMWBinOp as Rmw;
+use smallvec::SmallVec;
 
 use super::{Frame, Lower, Result};
 use crate::emitter::{AddressRoot, Int, Real, V};
@@ -39,24 +40,38 @@ impl<'m> Lower<'_, 'm> {
         value: &Parts,
         old_is_used: bool,
     ) -> Result<Parts> {
-        let mut old = Parts::new();
+        let mut scalars: SmallVec<[Scalar; 4]> = SmallVec::new();
+        // Address and value of each part, in turn.
+        let mut each: SmallVec<[Val; 8]> = SmallVec::new();
         for (&(part, offset), &v) in parts(ty).iter().zip(value) {
             let Part::Scalar(scalar) = part else {
                 return Err(CodegenError::broken(format!("{op} on an address")));
             };
-            let at = self.byte_offset(at, offset);
-            if let (Val::Uniform(at), false, true) = (at, old_is_used, self.lanes > 1)
-                && let Some(combined) = self.combine_lanes(op, scalar, v)
-            {
-                self.atomic_scalar(op, scalar, at, combined, false)?;
-                // Nobody looks at it.
-                let ty = self.wide_type(self.scalar_type(scalar));
-                old.push(Val::Varying(self.e.null(ty)));
-                continue;
-            }
-            old.push(self.per_lane([at, v], |l, [at, v]| l.atomic_scalar(op, scalar, at, v, old_is_used))?);
+            scalars.push(scalar);
+            each.extend([self.byte_offset(at, offset), v]);
         }
-        Ok(old)
+        if let (Val::Uniform(_), false, true) = (at, old_is_used, self.lanes > 1) {
+            let mut combined: SmallVec<[V; 4]> = SmallVec::new();
+            for (&scalar, pair) in scalars.iter().zip(each.chunks_exact(2)) {
+                combined.extend(self.combine_lanes(op, scalar, pair[1]));
+            }
+            if combined.len() == scalars.len() {
+                let mut unseen = Parts::new();
+                for ((&scalar, pair), &v) in scalars.iter().zip(each.chunks_exact(2)).zip(&combined) {
+                    let at = self.uniform(pair[0])?;
+                    self.atomic_scalar(op, scalar, at, v, false)?;
+                    // Nobody looks at it.
+                    let ty = self.wide_type(self.scalar_type(scalar));
+                    unseen.push(Val::Varying(self.e.null(ty)));
+                }
+                return Ok(unseen);
+            }
+        }
+        // All parts of a lane before the next lane: they are neighbours in memory.
+        self.per_lane_all(&each, |l, each| {
+            let pairs = scalars.iter().zip(each.chunks_exact(2));
+            pairs.map(|(&scalar, pair)| l.atomic_scalar(op, scalar, pair[0], pair[1], old_is_used)).collect()
+        })
     }
 
     /// What all active lanes together do to one place. Sums of floats may round differently than one by one, as
@@ -371,14 +386,26 @@ impl<'m> Lower<'_, 'm> {
         vals: [Val; N],
         mut each: impl FnMut(&mut Self, [V; N]) -> Result<V>,
     ) -> Result<Val> {
+        let results = self.per_lane_all(&vals, |l, scalars| {
+            let mut these = [std::ptr::null_mut(); N];
+            these.copy_from_slice(scalars);
+            Ok([each(l, these)?].into_iter().collect())
+        })?;
+        Ok(results[0])
+    }
+
+    /// The same for any number of values and results.
+    fn per_lane_all(
+        &mut self,
+        vals: &[Val],
+        each: impl FnOnce(&mut Self, &[V]) -> Result<SmallVec<[V; 4]>>,
+    ) -> Result<Parts> {
         if self.lanes == 1 {
-            let mut scalars = [std::ptr::null_mut(); N];
-            for (slot, val) in scalars.iter_mut().zip(vals) {
-                *slot = self.uniform(val)?;
-            }
-            return Ok(Val::Uniform(each(self, scalars)?));
+            let scalars = vals.iter().map(|&v| self.uniform(v)).collect::<Result<SmallVec<[V; 8]>>>()?;
+            return Ok(each(self, &scalars)?.into_iter().map(Val::Uniform).collect());
         }
-        let wide = vals.map(|v| if v.is_uniform() { v } else { Val::Varying(self.wide(v)) });
+        let wide: SmallVec<[Val; 8]> =
+            vals.iter().map(|&v| if v.is_uniform() { v } else { Val::Varying(self.wide(v)) }).collect();
         let int = self.e.int(self.lanes);
         let mask = self.mask_vector();
         let all = self.mask_bits(mask);
@@ -392,18 +419,24 @@ impl<'m> Lower<'_, 'm> {
         let gathered_slot = self.e.current_block();
         let lane = self.e.intrinsic("llvm.cttz", &[int], &[left, self.e.i1(true)]);
         let lane = if self.lanes < 32 { self.e.zext(lane, self.e.int(32)) } else { lane };
-        let scalars = wide.map(|v| match v {
-            Val::Uniform(v) | Val::Varying(v) if !self.e.is_vector(v) => v,
-            other => {
-                let v = self.wide(other);
-                self.e.extract_element(v, lane)
-            }
-        });
-        let result = each(self, scalars)?;
-        let ty = self.e.vector(self.e.type_of(result), self.lanes);
-        let gathered = self.e.phi_at_start(gathered_slot, ty);
-        self.e.add_incoming(gathered, self.e.null(ty), before);
-        let next = self.e.insert_element(gathered, result, lane);
+        let scalars: SmallVec<[V; 8]> = wide
+            .iter()
+            .map(|&v| match v {
+                Val::Uniform(v) | Val::Varying(v) if !self.e.is_vector(v) => v,
+                other => {
+                    let v = self.wide(other);
+                    self.e.extract_element(v, lane)
+                }
+            })
+            .collect();
+        let results = each(self, &scalars)?;
+        let mut nexts: SmallVec<[(V, V); 4]> = SmallVec::new();
+        for result in results {
+            let ty = self.e.vector(self.e.type_of(result), self.lanes);
+            let gathered = self.e.phi_at_start(gathered_slot, ty);
+            self.e.add_incoming(gathered, self.e.null(ty), before);
+            nexts.push((gathered, self.e.insert_element(gathered, result, lane)));
+        }
         let one = self.e.const_int(int, 1);
         let less = self.e.sub(left, one);
         let rest = self.e.and(left, less);
@@ -411,8 +444,10 @@ impl<'m> Lower<'_, 'm> {
         let more = self.e.icmp(Int::LLVMIntNE, rest, self.e.null(int));
         self.e.cond_br(more, body, done);
         self.e.add_incoming(left, rest, end);
-        self.e.add_incoming(gathered, next, end);
+        for &(gathered, next) in &nexts {
+            self.e.add_incoming(gathered, next, end);
+        }
         self.e.at_end(done);
-        Ok(Val::Varying(next))
+        Ok(nexts.into_iter().map(|(_, next)| Val::Varying(next)).collect())
     }
 }
