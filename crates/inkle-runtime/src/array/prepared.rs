@@ -121,6 +121,6 @@ mod tests {
         fill.run().unwrap();
         assert_eq!(array.to_bytes().unwrap(), [8, 2, 3, 8]);
         assert!(matches!(Prepared::fill(&array, &[1, 2]), Err(RuntimeError::ByteCount { .. })));
-        assert!(matches!(Prepared::copy(&array, &bytes(&[1])), Err(RuntimeError::ShapeMismatch { .. })));
+        assert!(matches!(Prepared::copy(&array, &bytes(&[1])), Err(RuntimeError::CopyMismatch { .. })));
     }
 }
