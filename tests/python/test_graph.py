@@ -409,3 +409,68 @@ def test_backward_launches_are_launches():
     for times in (1, 2):
         wp.capture_launch(capture.graph)
         assert x.grad.list() == [30 * times, 60 * times]
+
+
+def test_algorithms_over_arrays_run_again():
+    ints = wp.array([3, 1, 2], dtype=wp.int32, device="cpu")
+    sums, exclusive = wp.zeros(3, dtype=wp.int32, device="cpu"), wp.zeros(6, dtype=wp.int32, device="cpu")
+    keys, places = (wp.zeros(6, dtype=wp.int32, device="cpu") for _ in range(2))
+    pairs, segments = wp.zeros(8, device="cpu"), wp.array([0, 1, 4], dtype=wp.int32, device="cpu")
+    pair_values = wp.zeros(8, dtype=wp.int32, device="cpu")
+    rows = wp.array(np.arange(6, dtype=np.float32).reshape(2, 3), dtype=float, device="cpu")
+    row_sums, product, cast = wp.zeros((2, 1), device="cpu"), wp.zeros(1, device="cpu"), wp.zeros(3, device="cpu")
+    runs, lengths, count = (wp.zeros(n, dtype=wp.int32, device="cpu") for n in (3, 3, 1))
+
+    def work():
+        wp.utils.array_scan(ints, sums, inclusive=True)
+        wp.utils.array_scan(ints, exclusive[::2], inclusive=False)
+        wp.copy(keys, ints, count=3)
+        wp.copy(places, wp.array([0, 1, 2], dtype=wp.int32, device="cpu"), count=3)
+        wp.utils.radix_sort_pairs(keys, places, 3)
+        wp.copy(pairs, wp.array([9.0, 4.0, 3.0, 5.0], dtype=float, device="cpu"), count=4)
+        wp.copy(pair_values, wp.array([0, 1, 2, 3], dtype=wp.int32, device="cpu"), count=4)
+        wp.utils.segmented_sort_pairs(pairs, pair_values, 4, segments)
+        wp.utils.array_sum(rows, out=row_sums, axis=-1)
+        wp.utils.array_inner(rows, rows, out=product)
+        wp.utils.array_cast(in_array=ints, out_array=cast)
+        wp.utils.runlength_encode(ints, runs, lengths, run_count=count)
+
+    with wp.ScopedCapture(device="cpu") as capture:
+        work()
+    assert not any(a.numpy().any() for a in (sums, exclusive, keys, row_sums, product, cast, runs, lengths, count))
+    ints.assign([5, 5, 4])
+    rows.fill_(2.0)
+    wp.capture_launch(capture.graph)
+    assert sums.list() == [5, 10, 14] and exclusive.list() == [0, 0, 5, 0, 10, 0]
+    assert keys.list()[:3] == [4, 5, 5] and places.list()[:3] == [2, 0, 1]
+    assert pairs.list()[:4] == [9, 3, 4, 5] and pair_values.list()[:4] == [0, 2, 1, 3]
+    assert row_sums.list() == [6, 6] and product.list() == [24] and cast.list() == [5, 5, 4]
+    assert runs.list()[:2] == [5, 4] and lengths.list()[:2] == [2, 1] and count.list() == [2]
+
+
+def test_results_that_are_needed_at_once_are_refused():
+    values, ints = floats(1, 2, 3), wp.zeros(3, dtype=wp.int32, device="cpu")
+    with wp.ScopedCapture(device="cpu") as capture:
+        with pytest.raises(NotImplementedError, match=r"array_sum\(\) needs an explicit out"):
+            wp.utils.array_sum(values)
+        with pytest.raises(NotImplementedError, match=r"array_inner\(\) needs an explicit out"):
+            wp.utils.array_inner(values, values)
+        with pytest.raises(NotImplementedError, match="number of runs"):
+            wp.utils.runlength_encode(ints, wp.empty_like(ints), wp.empty_like(ints))
+        assert wp.utils.runlength_encode(ints, wp.empty_like(ints), wp.empty_like(ints), value_count=0) == 0
+    assert capture.graph.op_count == 0
+
+
+def test_mistakes_are_found_while_the_graph_is_captured():
+    values = floats(1, 2, 3)
+    with wp.ScopedCapture(device="cpu") as capture:
+        for wrong in (
+            lambda: wp.utils.array_scan(values, floats(1, 2)),
+            lambda: wp.utils.array_sum(values, out=wp.zeros(2, device="cpu")),
+            lambda: wp.utils.array_sum(values, out=wp.zeros(1, device="cpu"), value_count=4),
+            lambda: wp.copy(values, wp.zeros(2, dtype=wp.float64, device="cpu")),
+            lambda: wp.launch(scale, dim=1, inputs=[values, wp.zeros(1, dtype=int, device="cpu"), 1.0], device="cpu"),
+        ):
+            with pytest.raises((RuntimeError, TypeError, ValueError)):
+                wrong()
+    assert not any(word in str(capture.graph) for word in ("array_", "launch"))

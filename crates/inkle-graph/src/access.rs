@@ -58,6 +58,10 @@ fn collect(op: &Op, may_not_run: bool, found: &mut Vec<Access>) {
         })),
         Op::Copy { dst, src } => found.extend([Access::of_view(src, false), Access::of_view(dst, true)]),
         Op::Fill { dst, .. } => found.push(Access::of_view(dst, true)),
+        // How much of what it may write an algorithm writes depends on the data.
+        Op::Algorithm(algorithm) => algorithm.each(|view, writes| {
+            found.push(Access { reads: true, overwrites: false, ..Access::of_view(view, writes) });
+        }),
         Op::If { condition, on_true, on_false } => {
             found.push(Access {
                 region: condition.region,

@@ -108,11 +108,15 @@ struct Watch;
 
 impl Recorder for Watch {
     fn show(&self, operation: &Operation<'_>) -> Result<Verdict, RuntimeError> {
-        let (device, dst) = match operation {
-            Operation::Copy { dst, src, .. } if dst.device().is_cpu() => (src.device(), dst),
-            Operation::Copy { dst, .. } | Operation::Fill { dst, .. } => (dst.device(), dst),
+        let device = match operation {
+            Operation::Copy { dst, src, .. } if dst.device().is_cpu() => src.device(),
+            Operation::Copy { dst, .. } | Operation::Fill { dst, .. } => dst.device(),
+            Operation::Algorithm(algorithm) => {
+                let mut device = Device::cpu();
+                algorithm.each(|array, _| device = array.device());
+                device
+            }
         };
-        let _ = dst;
         let Some(session) = find(device) else { return Ok(Verdict::Run) };
         let mut state = session.state.borrow_mut();
         let op = match operation {
@@ -122,9 +126,16 @@ impl Recorder for Watch {
             Operation::Fill { dst, pattern, .. } => {
                 Op::Fill { dst: state.view(&session, dst), pattern: (*pattern).into() }
             }
+            Operation::Algorithm(algorithm) => {
+                Op::Algorithm(algorithm.try_map(|array| Ok::<_, RuntimeError>(state.view(&session, array)))?)
+            }
         };
         state.push(op);
         Ok(if session.device.is_cpu() { Verdict::Keep } else { Verdict::Run })
+    }
+
+    fn records(&self, device: Device) -> bool {
+        find(device).is_some()
     }
 }
 
@@ -490,6 +501,7 @@ fn renumber(op: &mut Op, place: &dyn Fn(u32, u64) -> (u32, u64)) {
             view(src);
         }
         Op::Fill { dst, .. } => view(dst),
+        Op::Algorithm(algorithm) => algorithm.each_mut(view),
         Op::If { condition, .. } | Op::While { condition, .. } => {
             (condition.region, condition.offset) = place(condition.region, condition.offset);
         }

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use inkle_ir::{MAX_DIMS, Type};
+use inkle_runtime::algorithms::Algorithm;
 
 /// What a graph does.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -103,6 +104,8 @@ pub enum Op {
         /// One element.
         pattern: Box<[u8]>,
     },
+    /// An algorithm over arrays is run.
+    Algorithm(Algorithm<View>),
     /// One of two lists of operations is done.
     If {
         /// What decides.

@@ -14,6 +14,7 @@
 use std::fmt;
 
 use inkle_ir::{Scalar, Type};
+use inkle_runtime::algorithms::{Algorithm, Reduction};
 
 use crate::ops::{Condition, Launch, Node, Op, OpStream, RegionKind, Space, View};
 
@@ -64,6 +65,7 @@ fn write_nodes(stream: &OpStream, f: &mut fmt::Formatter<'_>, nodes: &[Node], de
                 pattern.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
                 writeln!(f)?;
             }
+            Op::Algorithm(algorithm) => write_algorithm(f, algorithm)?,
             Op::If { condition, on_true, on_false } => {
                 writeln!(f, "if {} {{", place(condition))?;
                 write_nodes(stream, f, on_true, depth + 1)?;
@@ -83,6 +85,34 @@ fn write_nodes(stream: &OpStream, f: &mut fmt::Formatter<'_>, nodes: &[Node], de
         }
     }
     Ok(())
+}
+
+fn write_algorithm(f: &mut fmt::Formatter<'_>, algorithm: &Algorithm<View>) -> fmt::Result {
+    let reduction = |r: &Reduction| {
+        let axis = r.axis.map_or(String::new(), |axis| format!(" axis={axis}"));
+        axis + &r.count.map_or(String::new(), |count| format!(" count={count}"))
+    };
+    let details = match algorithm {
+        Algorithm::Scan { inclusive: true, .. } => " inclusive".to_owned(),
+        Algorithm::Scan { .. } => " exclusive".to_owned(),
+        Algorithm::SortPairs { count, begin_bit, end_bit, .. } => {
+            format!(" count={count} bits={begin_bit}..{end_bit}")
+        }
+        Algorithm::SegmentedSortPairs { count, .. } | Algorithm::RunLengths { count, .. } => {
+            format!(" count={count}")
+        }
+        Algorithm::Sum { reduction: r, .. } | Algorithm::Inner { reduction: r, .. } => reduction(r),
+        Algorithm::Cast { count, .. } => count.map_or(String::new(), |count| format!(" count={count}")),
+    };
+    f.write_str(algorithm.name())?;
+    let mut outcome = Ok(());
+    algorithm.each(|view, writes| {
+        outcome = outcome
+            .and_then(|()| f.write_str(if writes { " to " } else { " " }))
+            .and_then(|()| write_view(f, view));
+    });
+    outcome?;
+    writeln!(f, "{details}")
 }
 
 fn place(condition: &Condition) -> String {

@@ -104,64 +104,25 @@ pub fn runlength_encode<'py>(
         Some(count) => count_argument(py, "value_count", count)?,
         None => values.len(),
     };
-    let counter = run_count.map(|c| runtime(c, "run_count")).transpose()?;
-    if let Some(counter) = counter {
-        let problem = if counter.device() != values.device() {
-            Some("run_count storage device does not match other arrays")
-        } else if counter.dtype() != Type::I32 {
-            Some("run_count array must be of type int32")
-        } else if counter.len() != 1 {
-            Some("run_count array must have one element")
-        } else {
-            None
-        };
-        if let Some(problem) = problem {
-            return Err(argument_error(py, problem));
-        }
+    if let Some(counter) = run_count {
+        let runs = runtime(counter, "run_count")?;
+        blocking(py, || algorithms::runlength_encode_into(values, found, lengths, runs, count))?;
+        return Ok(counter.clone());
     }
-    let runs = blocking(py, || {
-        let runs = algorithms::runlength_encode(values, found, lengths, count)?;
-        if let Some(counter) = counter {
-            counter.write_bytes(&(runs as i32).to_le_bytes())?;
-        }
-        Ok(runs)
-    })?;
-    match run_count {
-        Some(counter) => Ok(counter.clone()),
-        None => Ok(runs.into_pyobject(py)?.into_any()),
-    }
+    let runs = blocking(py, || algorithms::runlength_encode(values, found, lengths, count))?;
+    Ok(runs.into_pyobject(py)?.into_any())
 }
 
-/// Where the result of a reduction goes: `out`, a new array, or a number or array of numpy.
+/// The result of a reduction without `out`: a new array, or a number or array of numpy.
 fn reduced<'py>(
     py: Python<'py>,
     name: &'static str,
     input: &rt::Array,
     dtype: Type,
     reduction: Reduction,
-    out: Option<&Bound<'py, PyAny>>,
     compute: impl FnOnce() -> Result<Vec<u8>, RuntimeError> + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
     let shape = reduction.shape(name, input).into_py(py)?;
-    if let Some(out) = out {
-        let array = runtime(out, "out")?;
-        let expected: Vec<i32> = shape.iter().map(|n| *n as i32).collect();
-        let problem = if array.device() != input.device() {
-            Some("out storage device should match values array".to_owned())
-        } else if array.dtype() != dtype {
-            Some(format!("out array should have type {}", dtype.python_name()))
-        } else if array.shape() != expected {
-            let shape = pyo3::types::PyTuple::new(py, &shape)?;
-            Some(format!("out array should have shape {shape}"))
-        } else {
-            None
-        };
-        if let Some(problem) = problem {
-            return Err(argument_error(py, format!("{name}: {problem}")));
-        }
-        blocking(py, || array.write_bytes(&compute()?))?;
-        return Ok(out.clone());
-    }
     let bytes = blocking(py, compute)?;
     let device = if reduction.axis.is_none() { Device::cpu() } else { input.device() };
     let made = rt::Array::from_bytes(device, dtype, &shape, &bytes).into_py(py)?;
@@ -191,7 +152,12 @@ pub fn array_sum<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let values = runtime(values, "values")?;
     let reduction = reduction_argument(py, "value_count", value_count, axis)?;
-    reduced(py, "array_sum", values, values.dtype(), reduction, out, || algorithms::sum(values, reduction))
+    if let Some(out) = out {
+        let output = runtime(out, "out")?;
+        blocking(py, || algorithms::sum_into(values, output, reduction))?;
+        return Ok(out.clone());
+    }
+    reduced(py, "array_sum", values, values.dtype(), reduction, || algorithms::sum(values, reduction))
 }
 
 /// The inner product of two arrays, or the inner products along an axis.
@@ -208,7 +174,12 @@ pub fn array_inner<'py>(
     let (a, b) = (runtime(a, "a")?, runtime(b, "b")?);
     let reduction = reduction_argument(py, "count", count, axis)?;
     let dtype = a.dtype().scalar().map_or(a.dtype(), Type::Scalar);
-    reduced(py, "array_inner", a, dtype, reduction, out, || algorithms::inner(a, b, reduction))
+    if let Some(out) = out {
+        let output = runtime(out, "out")?;
+        blocking(py, || algorithms::inner_into(a, b, output, reduction))?;
+        return Ok(out.clone());
+    }
+    reduced(py, "array_inner", a, dtype, reduction, || algorithms::inner(a, b, reduction))
 }
 
 /// Converts the elements of an array to the type of another and stores them there.

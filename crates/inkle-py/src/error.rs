@@ -3,7 +3,7 @@
 use inkle_diag::Diagnostics;
 use inkle_frontend::codes;
 use inkle_runtime::{ErrorClass, RuntimeError};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
@@ -183,6 +183,7 @@ pub fn runtime_error(py: Python<'_>, error: &RuntimeError) -> PyErr {
         ErrorClass::InvalidArgument => argument_error_class(py),
         ErrorClass::OutOfRange => range_error_class(py),
         ErrorClass::OutOfMemory => memory_error_class(py),
+        ErrorClass::NotInGraph => return PyNotImplementedError::new_err(text),
         ErrorClass::Unavailable | ErrorClass::Driver | ErrorClass::Kernel | ErrorClass::BadCode => {
             return PyRuntimeError::new_err(text);
         }

@@ -1,7 +1,9 @@
 //! Algorithms over whole arrays: scans, sorts, run-length encoding, sums and conversions.
 //!
 //! They work on packed copies in CPU memory, so an array on a GPU is fetched and the result sent back, each in the
-//! order of the device's current stream.
+//! order of the device's current stream. While a graph is captured they become part of it.
+
+mod call;
 
 use std::ops::Range;
 
@@ -9,11 +11,34 @@ use half::{bf16, f16};
 use inkle_ir::{Scalar, Type};
 use rayon::slice::ParallelSliceMut;
 
+pub use call::Algorithm;
+
 use crate::array::Array;
 use crate::error::{RuntimeError, Tuple};
+use crate::record::{self, Operation};
 
 fn bad(operation: &'static str, problem: impl Into<String>) -> RuntimeError {
     RuntimeError::BadInput { operation, problem: problem.into() }
+}
+
+/// Whether the algorithm runs now; what is recorded instead is the same with the arrays it has.
+fn runs_now(algorithm: impl FnOnce() -> Algorithm<Array>) -> Result<bool, RuntimeError> {
+    if !record::may_be_recording() {
+        return Ok(true);
+    }
+    record::runs_now(&Operation::Algorithm(&algorithm()))
+}
+
+/// Fails while the array's device is recorded: the result would be needed before the operations have run.
+fn needs_result_now(
+    operation: &'static str,
+    array: &Array,
+    instead: &'static str,
+) -> Result<(), RuntimeError> {
+    if record::is_recording(array.device()) && !array.is_empty() {
+        return Err(RuntimeError::NotInGraph { operation, instead });
+    }
+    Ok(())
 }
 
 fn unsupported(operation: &'static str, dtype: Type) -> RuntimeError {
@@ -115,7 +140,10 @@ pub fn scan(input: &Array, output: &Array, inclusive: bool) -> Result<(), Runtim
         Scalar::F64 => run::<f64>,
         _ => return Err(unsupported(NAME, dtype)),
     };
-    output.write_bytes(&run(&input.to_bytes()?, lanes as usize, inclusive))
+    if !runs_now(|| Algorithm::Scan { input: input.clone(), output: output.clone(), inclusive })? {
+        return Ok(());
+    }
+    output.write_now(&run(&input.to_bytes()?, lanes as usize, inclusive))
 }
 
 /// The bits of a key in an order that unsigned comparison keeps.
@@ -162,8 +190,8 @@ fn sort_ranges(
     let gather = |bytes: &[u8], size: usize| -> Vec<u8> {
         places.iter().flat_map(|i| &bytes[*i as usize * size..][..size]).copied().collect()
     };
-    keys.write_bytes(&gather(&key_bytes, keys.elem_bytes()))?;
-    values.write_bytes(&gather(&value_bytes, values.elem_bytes()))?;
+    keys.write_now(&gather(&key_bytes, keys.elem_bytes()))?;
+    values.write_now(&gather(&value_bytes, values.elem_bytes()))?;
     Ok(Some(()))
 }
 
@@ -221,6 +249,18 @@ pub fn sort_pairs(
     if !values.elem_bytes().is_multiple_of(4) {
         return Err(types());
     }
+    if keys.dtype().as_scalar().and_then(|s| sortable_keys(s, &[])).is_none() {
+        return Err(types());
+    }
+    if !runs_now(|| Algorithm::SortPairs {
+        keys: keys.clone(),
+        values: values.clone(),
+        count: count as u64,
+        begin_bit,
+        end_bit,
+    })? {
+        return Ok(());
+    }
     let whole = 0..count;
     sort_ranges(keys, values, count, std::slice::from_ref(&whole), begin_bit as u32..end_bit as u32)?
         .ok_or_else(types)
@@ -273,6 +313,15 @@ pub fn segmented_sort_pairs(
     if !matches!(keys.dtype(), Type::I32 | Type::F32) || values.dtype() != Type::I32 {
         return Err(unsupported(NAME, keys.dtype()));
     }
+    if !runs_now(|| Algorithm::SegmentedSortPairs {
+        keys: keys.clone(),
+        values: values.clone(),
+        count: count as u64,
+        starts: starts.clone(),
+        ends: ends.cloned(),
+    })? {
+        return Ok(());
+    }
     let starts = i32::read(&starts.to_bytes()?);
     let (starts, ends) = match ends {
         Some(ends) => (starts, i32::read(&ends.to_bytes()?)),
@@ -303,7 +352,87 @@ pub fn runlength_encode(
     run_lengths: &Array,
     count: usize,
 ) -> Result<usize, RuntimeError> {
-    const NAME: &str = "runlength_encode";
+    if count > 0 {
+        needs_result_now("runlength_encode", values, "an array for the number of runs")?;
+    }
+    check_runs(values, run_values, run_lengths, count)?;
+    encode_runs(values, run_values, run_lengths, count)
+}
+
+/// As [`runlength_encode`], with the number of runs in an array of one `int32`.
+///
+/// # Errors
+/// As [`runlength_encode`]; [`RuntimeError::BadInput`] for another `run_count`.
+pub fn runlength_encode_into(
+    values: &Array,
+    run_values: &Array,
+    run_lengths: &Array,
+    run_count: &Array,
+    count: usize,
+) -> Result<(), RuntimeError> {
+    let problem = if run_count.device() != values.device() {
+        Some("run_count storage device does not match other arrays")
+    } else if run_count.dtype() != Type::I32 {
+        Some("run_count array must be of type int32")
+    } else if run_count.len() != 1 {
+        Some("run_count array must have one element")
+    } else {
+        None
+    };
+    if let Some(problem) = problem {
+        return Err(bad(RUNS, problem));
+    }
+    check_runs(values, run_values, run_lengths, count)?;
+    if !runs_now(|| Algorithm::RunLengths {
+        values: values.clone(),
+        run_values: run_values.clone(),
+        run_lengths: run_lengths.clone(),
+        run_count: run_count.clone(),
+        count: count as u64,
+    })? {
+        return Ok(());
+    }
+    let runs = encode_runs(values, run_values, run_lengths, count)?;
+    run_count.write_now(&(runs as i32).to_le_bytes())
+}
+
+const RUNS: &str = "runlength_encode";
+
+fn check_runs(
+    values: &Array,
+    run_values: &Array,
+    run_lengths: &Array,
+    count: usize,
+) -> Result<(), RuntimeError> {
+    if values.device() != run_values.device() || values.device() != run_lengths.device() {
+        return Err(bad(RUNS, "run_values, run_lengths and values storage devices do not match"));
+    }
+    if run_values.len() < count || run_lengths.len() < count {
+        return Err(bad(
+            RUNS,
+            format!("Output array storage sizes must be at least equal to value_count ({count})"),
+        ));
+    }
+    let dtype = values.dtype();
+    if dtype != run_values.dtype() {
+        let types = format!("{} vs {}", dtype.python_name(), run_values.dtype().python_name());
+        return Err(bad(RUNS, format!("values and run_values data types do not match ({types})")));
+    }
+    if run_lengths.dtype() != Type::I32 {
+        return Err(bad(RUNS, "run_lengths array must be of type int32"));
+    }
+    if !matches!(dtype.as_scalar(), Some(Scalar::I32 | Scalar::U32 | Scalar::I64 | Scalar::U64)) {
+        return Err(unsupported(RUNS, dtype));
+    }
+    Ok(())
+}
+
+fn encode_runs(
+    values: &Array,
+    run_values: &Array,
+    run_lengths: &Array,
+    count: usize,
+) -> Result<usize, RuntimeError> {
     fn run<T: Number>(bytes: &[u8]) -> (Vec<u8>, Vec<i32>) {
         let (mut found, mut lengths) = (Vec::new(), Vec::new());
         for group in T::read(bytes).chunk_by(|a, b| a == b) {
@@ -312,36 +441,20 @@ pub fn runlength_encode(
         }
         (T::write(&found), lengths)
     }
-    if values.device() != run_values.device() || values.device() != run_lengths.device() {
-        return Err(bad(NAME, "run_values, run_lengths and values storage devices do not match"));
-    }
-    if run_values.len() < count || run_lengths.len() < count {
-        return Err(bad(
-            NAME,
-            format!("Output array storage sizes must be at least equal to value_count ({count})"),
-        ));
-    }
     let dtype = values.dtype();
-    if dtype != run_values.dtype() {
-        let types = format!("{} vs {}", dtype.python_name(), run_values.dtype().python_name());
-        return Err(bad(NAME, format!("values and run_values data types do not match ({types})")));
-    }
-    if run_lengths.dtype() != Type::I32 {
-        return Err(bad(NAME, "run_lengths array must be of type int32"));
-    }
     let run = match dtype.as_scalar() {
         Some(Scalar::I32 | Scalar::U32) => run::<i32>,
         Some(Scalar::I64 | Scalar::U64) => run::<i64>,
-        _ => return Err(unsupported(NAME, dtype)),
+        _ => return Err(unsupported(RUNS, dtype)),
     };
     let (found, lengths) = run(&prefix(values, count)?.to_bytes()?);
-    prefix(run_values, lengths.len())?.write_bytes(&found)?;
-    prefix(run_lengths, lengths.len())?.write_bytes(&i32::write(&lengths))?;
+    prefix(run_values, lengths.len())?.write_now(&found)?;
+    prefix(run_lengths, lengths.len())?.write_now(&i32::write(&lengths))?;
     Ok(lengths.len())
 }
 
 /// Which axis is summed over, `None` for all, and how many elements along it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reduction {
     /// The axis, from the end when negative.
     pub axis: Option<i64>,
@@ -374,6 +487,19 @@ impl Reduction {
         })
     }
 
+    fn check_count(self, operation: &'static str, array: &Array) -> Result<(), RuntimeError> {
+        let extent = match self.axis_of(operation, array)? {
+            None => array.len(),
+            Some(axis) => array.shape()[axis] as usize,
+        };
+        match self.count {
+            Some(count) if count > extent => {
+                Err(bad(operation, format!("count {count} exceeds the extent {extent}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Adds up `terms(i)`, `lanes` numbers for element `i` of a row-major array, along the axis.
     fn sum(
         self,
@@ -389,10 +515,8 @@ impl Reduction {
                 (shape[..axis].iter().product(), shape[axis], shape[axis + 1..].iter().product::<usize>())
             }
         };
+        self.check_count(operation, array)?;
         let count = self.count.unwrap_or(extent);
-        if count > extent {
-            return Err(bad(operation, format!("count {count} exceeds the extent {extent}")));
-        }
         let mut sums = vec![0.0; outer * inner * lanes];
         for o in 0..outer {
             for k in 0..count {
@@ -429,6 +553,47 @@ fn float_bytes(scalar: Scalar, values: &[f64]) -> Vec<u8> {
 /// [`RuntimeError::BadInput`] when the elements are not made of `float32` or `float64`;
 /// [`RuntimeError::AxisOutOfRange`].
 pub fn sum(values: &Array, reduction: Reduction) -> Result<Vec<u8>, RuntimeError> {
+    needs_result_now("array_sum", values, "an explicit out array")?;
+    sums(values, reduction)
+}
+
+/// As [`sum`], into `output`.
+///
+/// # Errors
+/// As [`sum`]; [`RuntimeError::BadInput`] if `output` has another type or shape, or is elsewhere.
+pub fn sum_into(values: &Array, output: &Array, reduction: Reduction) -> Result<(), RuntimeError> {
+    check_output("array_sum", values, values.dtype(), output, reduction)?;
+    if !runs_now(|| Algorithm::Sum { values: values.clone(), output: output.clone(), reduction })? {
+        return Ok(());
+    }
+    output.write_now(&sums(values, reduction)?)
+}
+
+/// Whether the result of a reduction fits into `output`.
+fn check_output(
+    operation: &'static str,
+    input: &Array,
+    dtype: Type,
+    output: &Array,
+    reduction: Reduction,
+) -> Result<(), RuntimeError> {
+    let shape: Vec<i32> = reduction.shape(operation, input)?.iter().map(|n| *n as i32).collect();
+    if output.device() != input.device() {
+        return Err(bad(operation, "out storage device should match values array"));
+    }
+    if output.dtype() != dtype {
+        return Err(bad(operation, format!("out array should have type {}", dtype.python_name())));
+    }
+    if output.shape() != shape {
+        return Err(bad(operation, format!("out array should have shape {}", Tuple(&shape))));
+    }
+    if !matches!(dtype.scalar(), Some(Scalar::F32 | Scalar::F64)) {
+        return Err(unsupported(operation, dtype));
+    }
+    reduction.check_count(operation, input)
+}
+
+fn sums(values: &Array, reduction: Reduction) -> Result<Vec<u8>, RuntimeError> {
     const NAME: &str = "array_sum";
     let dtype = values.dtype();
     let (Some(scalar), Some(lanes)) = (dtype.scalar(), dtype.component_count()) else {
@@ -450,6 +615,27 @@ pub fn sum(values: &Array, reduction: Reduction) -> Result<Vec<u8>, RuntimeError
 /// [`RuntimeError::BadInput`] when shapes, types or devices differ, or the elements are not made of `float32` or
 /// `float64`; [`RuntimeError::AxisOutOfRange`].
 pub fn inner(a: &Array, b: &Array, reduction: Reduction) -> Result<Vec<u8>, RuntimeError> {
+    check_factors(a, b)?;
+    needs_result_now("array_inner", a, "an explicit out array")?;
+    products(a, b, reduction)
+}
+
+/// As [`inner`], into `output`.
+///
+/// # Errors
+/// As [`inner`]; [`RuntimeError::BadInput`] if `output` has another type or shape, or is elsewhere.
+pub fn inner_into(a: &Array, b: &Array, output: &Array, reduction: Reduction) -> Result<(), RuntimeError> {
+    check_factors(a, b)?;
+    let dtype = a.dtype().scalar().map_or(a.dtype(), Type::Scalar);
+    check_output("array_inner", a, dtype, output, reduction)?;
+    let call = || Algorithm::Inner { a: a.clone(), b: b.clone(), output: output.clone(), reduction };
+    if !runs_now(call)? {
+        return Ok(());
+    }
+    output.write_now(&products(a, b, reduction)?)
+}
+
+fn check_factors(a: &Array, b: &Array) -> Result<(), RuntimeError> {
     const NAME: &str = "array_inner";
     if a.shape() != b.shape() {
         let (left, right) = (a.shape().to_vec(), b.shape().to_vec());
@@ -461,6 +647,12 @@ pub fn inner(a: &Array, b: &Array, reduction: Reduction) -> Result<Vec<u8>, Runt
         let types = format!("{} vs {}", dtype.python_name(), b.dtype().python_name());
         return Err(bad(NAME, format!("A and b array data types do not match ({types})")));
     }
+    Ok(())
+}
+
+fn products(a: &Array, b: &Array, reduction: Reduction) -> Result<Vec<u8>, RuntimeError> {
+    const NAME: &str = "array_inner";
+    let dtype = a.dtype();
     let (Some(scalar), Some(lanes)) = (dtype.scalar(), dtype.component_count()) else {
         return Err(unsupported(NAME, dtype));
     };
@@ -567,12 +759,19 @@ pub fn cast(input: &Array, output: &Array, count: Option<usize>) -> Result<(), R
         let sizes = format!("input size ({}) or output size ({})", input.len(), output.len());
         return Err(bad(NAME, format!("Cast count ({count}) exceeds the {sizes}")));
     }
+    if !runs_now(|| Algorithm::Cast {
+        input: input.clone(),
+        output: output.clone(),
+        count: Some(count as u64),
+    })? {
+        return Ok(());
+    }
     let mut values = read_values(from, &input.to_bytes()?);
     values.truncate(numbers);
     let mut bytes = output.to_bytes()?;
     let converted = write_values(to, &values);
     bytes[..converted.len()].copy_from_slice(&converted);
-    output.write_bytes(&bytes)
+    output.write_now(&bytes)
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@ pub enum ErrorClass {
     OutOfMemory,
     /// The machine lacks what was asked for (driver, device, feature).
     Unavailable,
+    /// What was asked for cannot be part of a graph that is being captured.
+    NotInGraph,
     /// The driver reported a failure.
     Driver,
     /// The kernel itself reported a failure while it ran.
@@ -108,6 +110,8 @@ pub enum RuntimeError {
     RangeOutOfBounds { array: &'static str, offset: usize, count: usize, len: usize },
     /// The arrays given to an algorithm do not fit it.
     BadInput { operation: &'static str, problem: String },
+    /// The result of an operation is needed at once, but a graph is being captured.
+    NotInGraph { operation: &'static str, instead: &'static str },
     /// An axis that the array does not have.
     AxisOutOfRange { operation: &'static str, axis: i64, ndim: usize },
     /// A byte string has the wrong length.
@@ -139,6 +143,7 @@ impl RuntimeError {
                 ErrorClass::Unavailable
             }
             OutOfMemory { .. } => ErrorClass::OutOfMemory,
+            NotInGraph { .. } => ErrorClass::NotInGraph,
             Cuda(_) => ErrorClass::Driver,
             CheckFailed { .. } => ErrorClass::Kernel,
             Load(_) | ModuleLoad { .. } | NoSuchFunction { .. } => ErrorClass::BadCode,
@@ -303,6 +308,10 @@ impl fmt::Display for RuntimeError {
                 "a run of {count} elements from offset {offset} exceeds the {array} size of {len} elements"
             ),
             BadInput { operation, problem } => write!(f, "{operation}: {problem}"),
+            NotInGraph { operation, instead } => write!(
+                f,
+                "{operation}() needs {instead} while a graph is captured: its result is not known before the graph runs"
+            ),
             AxisOutOfRange { operation, axis, ndim } => {
                 write!(f, "{operation}() axis {axis} is out of bounds for an array of {ndim} dimensions")
             }

@@ -10,7 +10,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::algorithms::Algorithm;
 use crate::array::Array;
+use crate::device::Device;
 use crate::error::RuntimeError;
 use crate::stream::Stream;
 
@@ -35,6 +37,8 @@ pub enum Operation<'a> {
         /// The stream that the caller named.
         stream: Option<&'a Stream>,
     },
+    /// An algorithm over arrays.
+    Algorithm(&'a Algorithm<Array>),
 }
 
 /// What becomes of an operation that was shown.
@@ -53,6 +57,9 @@ pub trait Recorder {
     /// # Errors
     /// When the operation cannot be part of what is recorded; the caller gets the error.
     fn show(&self, operation: &Operation<'_>) -> Result<Verdict, RuntimeError>;
+
+    /// Whether operations on a device are recorded now.
+    fn records(&self, device: Device) -> bool;
 }
 
 /// How many threads have a recorder.
@@ -80,6 +87,11 @@ pub fn may_be_recording() -> bool {
     RECORDING.load(Ordering::Relaxed) != 0
 }
 
+/// Whether this thread's operations on a device are recorded now.
+pub fn is_recording(device: Device) -> bool {
+    may_be_recording() && RECORDER.with(|slot| slot.borrow().as_ref().is_some_and(|r| r.records(device)))
+}
+
 /// Whether an operation of this thread is to run now.
 ///
 /// # Errors
@@ -104,7 +116,6 @@ fn shown(operation: &Operation<'_>) -> Result<bool, RuntimeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Device;
     use inkle_ir::{Scalar, Type};
 
     #[derive(Default)]
@@ -115,8 +126,13 @@ mod tests {
             self.0.borrow_mut().push(match operation {
                 Operation::Copy { dst, .. } => format!("copy {:?}", dst.shape()),
                 Operation::Fill { dst, pattern, .. } => format!("fill {:?} {pattern:?}", dst.shape()),
+                Operation::Algorithm(algorithm) => algorithm.name().to_owned(),
             });
             Ok(Verdict::Keep)
+        }
+
+        fn records(&self, device: Device) -> bool {
+            device.is_cpu()
         }
     }
 

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use inkle_ir::Type;
+use inkle_runtime::algorithms::Algorithm;
 use inkle_runtime::{Array, Loaded, Prepared, RuntimeError, run_together};
 
 use super::Bound;
@@ -40,6 +41,7 @@ struct Group {
 enum Step {
     Launch { code: Arc<Loaded>, params: Box<[u64]>, size: u64 },
     Move(Prepared),
+    Algorithm(Algorithm<Array>),
     If { condition: Flag, on_true: Vec<Group>, on_false: Vec<Group> },
     While { condition: Flag, body: Vec<Group> },
 }
@@ -102,6 +104,7 @@ impl Maker<'_> {
             Op::Launch(launch) => return self.launch(launch),
             Op::Copy { dst, src } => Step::Move(Prepared::copy(&self.array(dst)?, &self.array(src)?)?),
             Op::Fill { dst, pattern } => Step::Move(Prepared::fill(&self.array(dst)?, pattern)?),
+            Op::Algorithm(algorithm) => Step::Algorithm(algorithm.try_map(|view| self.array(view))?),
             Op::If { condition, on_true, on_false } => Step::If {
                 condition: self.flag(condition)?,
                 on_true: self.groups(on_true)?,
@@ -171,7 +174,7 @@ impl Step {
                 Loaded::Cuda { .. } => None,
             },
             Step::Move(moves) => Some(moves.bytes() as u64 * TICKS_PER_16_BYTES / 16),
-            Step::If { .. } | Step::While { .. } => None,
+            Step::Algorithm(_) | Step::If { .. } | Step::While { .. } => None,
         }
     }
 
@@ -187,6 +190,7 @@ impl Step {
                 }),
             },
             Step::Move(moves) => moves.run(),
+            Step::Algorithm(algorithm) => algorithm.run(),
             Step::If { .. } | Step::While { .. } => Ok(()),
         }
     }
@@ -194,7 +198,7 @@ impl Step {
     #[inline]
     fn run(&self) -> Result<(), GraphError> {
         match self {
-            Step::Launch { .. } | Step::Move(_) => Ok(self.run_simple()?),
+            Step::Launch { .. } | Step::Move(_) | Step::Algorithm(_) => Ok(self.run_simple()?),
             Step::If { condition, on_true, on_false } => {
                 run_groups(if condition.is_set()? { on_true } else { on_false })
             }

@@ -167,6 +167,11 @@ impl Array {
         self.copy_from(&self.staged(bytes)?, None)
     }
 
+    /// As [`write_bytes`](Array::write_bytes), whoever records.
+    pub(crate) fn write_now(&self, bytes: &[u8]) -> Result<(), RuntimeError> {
+        self.copy_now(&self.staged(bytes)?, None)
+    }
+
     /// As [`write_bytes`](Array::write_bytes) for new memory, which nobody can see yet: while operations of the CPU are
     /// kept for a graph, the memory gets its contents now as well.
     pub(super) fn write_first(&self, bytes: &[u8]) -> Result<(), RuntimeError> {
