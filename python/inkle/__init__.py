@@ -49,6 +49,7 @@ from inkle._native import (
     clear_kernel_cache,
     clear_lto_cache,
     clone,
+    compile_aot_module,
     constant,
     copy,
     dtype_from_numpy,
@@ -66,6 +67,7 @@ from inkle._native import (
     get_cuda_device_count,
     get_cuda_devices,
     get_cuda_driver_version,
+    get_cuda_supported_archs,
     get_device,
     get_devices,
     get_event_elapsed_time,
@@ -86,6 +88,7 @@ from inkle._native import (
     is_peer_access_supported,
     kernel,
     launch,
+    load_aot_module,
     load_module,
     named_type,
     ones,
@@ -193,13 +196,13 @@ _PLANNED = frozenset(
     Texture1D Texture2D Texture3D TextureAddressMode TextureFilterMode TextureResourceFlags TimingResult Volume
     address_of build_experimental can_access capture_debug_dot_print
     capture_load capture_load_from_bytes capture_save clear_jax_callable_graph_cache
-    compile_aot_module cuda_profiler_start cuda_profiler_stop device_from_jax device_from_paddle
+    cuda_profiler_start cuda_profiler_stop device_from_jax device_from_paddle
     device_to_jax device_to_paddle dtype_from_jax dtype_from_paddle dtype_to_jax dtype_to_paddle event_from_ipc_handle
     fabricarray fabricarrayarray fixedarray from_ipc_handle from_jax from_paddle
-    get_cpu_kernel_cache_key get_cuda_kernel_properties get_cuda_max_cluster_dim get_cuda_supported_archs
+    get_cpu_kernel_cache_key get_cuda_kernel_properties get_cuda_max_cluster_dim
     get_cuda_toolkit_version get_device_allocator grad indexedfabricarray
     indexedfabricarrayarray is_cubql_available
-    jax_callable jax_kernel launch_tiled load_aot_module map_cuda_device print_diagnostics print_memory_report set_cuda_allocator
+    jax_callable jax_kernel launch_tiled map_cuda_device print_diagnostics print_memory_report set_cuda_allocator
     set_device_allocator set_mempool_access_enabled set_peer_access_enabled stream_from_paddle tile
     tile_stack timing_begin timing_end timing_print to_jax to_paddle unmap_cuda_device
     """.split()

@@ -376,6 +376,8 @@ class Module:
     @property
     def functions(self) -> Any:
         ...
+    def get_module_identifier(self) -> Any:
+        """What the names of the files start with that `compile_aot_module` makes."""
     @property
     def kernels(self) -> Any:
         ...
@@ -395,7 +397,7 @@ class Module:
     def structs(self) -> Any:
         ...
     def unload(self) -> Any:
-        """Forgets loaded code; the next launch of each kernel looks it up again."""
+        """Forgets loaded code, that from files of compiled modules too; the next launch of each kernel looks it up again."""
 
 NAN: _builtins.float
 
@@ -628,7 +630,7 @@ class array(Generic[_T]):
         """
     @property
     def shape(self) -> Any:
-        """The extents."""
+        """The extents; of an annotation zeros, or what was assigned."""
     @property
     def size(self) -> Any:
         """The number of elements."""
@@ -732,6 +734,24 @@ def clear_lto_cache() -> Any:
 def clone(src: Any, device: Any = ..., requires_grad: Any = ..., pinned: Any = ..., retain_grad: Any = ...) -> Any:
     """A contiguous copy of an array."""
 
+def compile_aot_module(module: Any, device: Any = ..., arch: Any = ..., module_dir: Any = ..., use_ptx: Any = ..., strip_hash: Any = ...) -> Any:
+    """Compiles the kernels of a module into files that `load_aot_module` loads, on this machine or another one: one file a
+    target, named after the module, its hash and the target. Needs no GPU. A file that has the code already is left as it is.
+
+    Args:
+        module: The module, its name, or the Python module it belongs to.
+        device: The device to compile for, or a list of devices; the current one when no `arch` is given either.
+        arch: What else to compile for, one or several of: a compute capability times ten (`90`, `"sm_90"`), `"x86_64"` and
+            `"aarch64"` for any CPU of that family, `"x86-64-v3"`, `"x86-64-v4"`.
+        module_dir: The folder; by default one in the kernel cache.
+        use_ptx: Whether GPU code is PTX, which newer GPUs run too, or machine code; PTX unless `cuda_output` says otherwise.
+        strip_hash: Whether files are named without the hash, so that they are found by programs whose kernels have other
+            bodies or none. Sets the module option of that name.
+
+    Returns:
+        The paths of the files, those for devices first.
+    """
+
 def constant(x: Any) -> Any:
     """Checks that a value can be a compile-time constant, and gives it back."""
 
@@ -807,6 +827,9 @@ def get_cuda_devices() -> Any:
 def get_cuda_driver_version() -> Any:
     """The CUDA version the driver supports, as (major, minor); `None` without a driver."""
 
+def get_cuda_supported_archs() -> Any:
+    """The compute capabilities, times ten, that kernels can be compiled for."""
+
 def get_device(ident: Any = ...) -> Any:
     """The device of an identifier; the default device for `None`."""
 
@@ -839,6 +862,14 @@ def get_preferred_device() -> Any:
 
 def get_stream(device: Any = ...) -> Any:
     """The current stream of a GPU."""
+
+def get_suggested_block_size(kernel: Any, device: Any = ...) -> Any:
+    """`(block_size, grid_size)`: the threads per block with which most threads of a kernel are resident on a GPU at once,
+    and the fewest blocks that fill it; `(1, 1)` for the CPU.
+
+    # Errors
+    As `load_kernel`.
+    """
 
 half_pi: _builtins.float
 
@@ -915,6 +946,22 @@ def launch(kernel: Any, dim: Any, inputs: Any = ..., outputs: Any = ..., adj_inp
 ln10: _builtins.float
 
 ln2: _builtins.float
+
+def load_aot_module(module: Any, device: Any = ..., arch: Any = ..., module_dir: Any = ..., use_ptx: Any = ..., strip_hash: Any = ...) -> Any:
+    """Loads the code that `compile_aot_module` made of a module, so that launches compile nothing. With `strip_hash` the
+    bodies of the program's kernels do not matter and may be missing; their parameters must be those that were compiled.
+
+    Args:
+        module: The module, its name, or the Python module it belongs to.
+        device: The device to load on, or a list of devices; the current one for `None`.
+        arch: What the code was compiled for; by default what fits the device best: its own architecture, for a GPU
+            PTX of an older one too, for a CPU the highest level that it has.
+        module_dir: The folder; by default the one in the kernel cache.
+        use_ptx: Whether GPU code is PTX or machine code; by default whichever is there.
+        strip_hash: As it was compiled. Sets the module option of that name.
+
+    Raises `FileNotFoundError` when there is no such file, with those that are there.
+    """
 
 def load_module(module: Any = ..., device: Any = ..., recursive: Any = ..., block_dim: Any = ..., max_workers: Any = ...) -> Any:
     """Compiles and loads the kernels of a module now instead of at their first launch. Generic kernels are left out."""

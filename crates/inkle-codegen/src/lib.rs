@@ -32,4 +32,4 @@ pub use error::CodegenError;
 pub use math::{RuntimeSymbol, Signature, runtime_symbols};
 pub use nvidia::set_package_folders;
 pub use options::{Lanes, Options, ScalarReason};
-pub use target::{CpuTarget, CudaOutput, CudaTarget, Target};
+pub use target::{CUDA_ARCHS, CpuTarget, CudaOutput, CudaTarget, Target, TargetNameError};

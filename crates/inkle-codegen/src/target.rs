@@ -48,6 +48,26 @@ impl CpuTarget {
         CpuTarget { triple: AARCH64_LINUX.into(), cpu: "generic".into(), features: "+neon".into() }
     }
 
+    /// Features of a CPU that code for this target uses and `machine` does not have, or that `machine` is of another
+    /// family; empty when the code runs there.
+    pub fn missing_on(&self, machine: &CpuTarget) -> Vec<String> {
+        let family = |target: &CpuTarget| target.triple.split('-').next().unwrap_or_default().to_owned();
+        if family(self) != family(machine) {
+            return vec![family(self)];
+        }
+        let level: &[&str] = match self.cpu.as_str() {
+            "x86-64-v2" => &V2,
+            "x86-64-v3" => &V3,
+            "x86-64-v4" => &V4,
+            _ => &[],
+        };
+        let named = self.features.split(',').filter_map(|f| f.strip_prefix('+'));
+        let mut missing: Vec<String> =
+            named.chain(level.iter().copied()).filter(|f| !machine.has(f)).map(str::to_owned).collect();
+        missing.dedup();
+        missing
+    }
+
     pub(crate) fn family(&self) -> Option<Family> {
         if self.triple.starts_with("x86_64") {
             Some(Family::X86)
@@ -60,16 +80,18 @@ impl CpuTarget {
 
     /// Whether a feature is named in the list or implied by the x86-64 level.
     pub(crate) fn has(&self, feature: &str) -> bool {
+        if self.triple.starts_with("aarch64") && feature == "neon" {
+            return true;
+        }
         let level = match self.cpu.as_str() {
             "x86-64-v4" => 4,
             "x86-64-v3" => 3,
+            "x86-64-v2" => 2,
             _ => 0,
         };
-        let implied = match feature {
-            "avx" | "avx2" | "fma" | "f16c" => level >= 3,
-            "avx512f" | "avx512bw" | "avx512vl" | "avx512dq" => level >= 4,
-            _ => false,
-        };
+        let implied = (level >= 2 && V2.contains(&feature))
+            || (level >= 3 && V3.contains(&feature))
+            || (level >= 4 && V4.contains(&feature));
         let named = |sign: char| {
             self.features.split(',').any(|f| f.strip_prefix(sign).is_some_and(|name| name == feature))
         };
@@ -124,12 +146,16 @@ impl CudaTarget {
     /// The lowest PTX version that knows the architecture, and at least 7.8, which drivers since CUDA 11.8 read.
     pub(crate) fn ptx_features(&self) -> &'static str {
         match self.arch {
-            ..=90 => "+ptx78",
-            91..=120 => "+ptx87",
-            _ => "+ptx88",
+            ..=90 if self.arch != 88 => "+ptx78",
+            100 | 101 | 120 => "+ptx87",
+            103 | 121 => "+ptx88",
+            _ => "+ptx90",
         }
     }
 }
+
+/// The compute capabilities, times ten, that GPU code can be made for.
+pub const CUDA_ARCHS: &[u32] = &[75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121];
 
 /// What code is made for.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -140,11 +166,64 @@ pub enum Target {
     Cuda(CudaTarget),
 }
 
+/// What the levels of x86-64 add, by LLVM's names: see the x86-64 psABI. Level 2 is on every machine inkle runs on.
+const V2: [&str; 7] = ["cx16", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3"];
+const V3: [&str; 9] = ["avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"];
+const V4: [&str; 5] = ["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"];
+
 const X86_64_LINUX: &str = "x86_64-unknown-linux-gnu";
 const AARCH64_LINUX: &str = "aarch64-unknown-linux-gnu";
 pub(crate) const NVPTX: &str = "nvptx64-nvidia-cuda";
 
+/// The name is that of no target.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TargetNameError {
+    /// The name.
+    pub name: String,
+}
+
+impl fmt::Display for TargetNameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let archs: Vec<String> = CUDA_ARCHS.iter().map(|a| format!("sm_{a}")).collect();
+        write!(
+            f,
+            "`{}` is no target; there are {}, and for CPUs {}",
+            self.name,
+            archs.join(", "),
+            CPU_NAMES.join(", ")
+        )
+    }
+}
+
+impl std::error::Error for TargetNameError {}
+
+const CPU_NAMES: [&str; 6] = ["native", "x86_64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"];
+
 impl Target {
+    /// The target of a name: `native` for this machine's CPU, `x86_64` and `aarch64` for any CPU of that family,
+    /// `x86-64-v2` to `x86-64-v4`, `sm_75` and so on, or just `75`, for GPUs, of which `output` is made.
+    ///
+    /// # Errors
+    /// For any other name; the error lists the known ones.
+    pub fn named(name: &str, output: CudaOutput) -> Result<Target, TargetNameError> {
+        let fail = || TargetNameError { name: name.to_owned() };
+        Ok(match name {
+            "native" | "cpu" => Target::Cpu(CpuTarget::host()),
+            "x86_64" => Target::Cpu(CpuTarget::baseline_x86_64()),
+            "aarch64" => Target::Cpu(CpuTarget::baseline_aarch64()),
+            "x86-64-v2" | "x86-64-v3" | "x86-64-v4" => {
+                Target::Cpu(CpuTarget { cpu: name.to_owned(), ..CpuTarget::baseline_x86_64() })
+            }
+            _ => {
+                let arch = name.strip_prefix("sm_").unwrap_or(name).parse().map_err(|_| fail())?;
+                if !CUDA_ARCHS.contains(&arch) {
+                    return Err(fail());
+                }
+                Target::Cuda(CudaTarget { arch, output })
+            }
+        })
+    }
+
     /// A stable text that names the target completely, for cache keys.
     pub fn key(&self) -> String {
         self.to_string()
@@ -178,6 +257,35 @@ mod tests {
         assert_eq!(with("+avx2,+avx512f").natural_lanes(), 16);
         assert_eq!(with("+avx2,-avx512f").natural_lanes(), 8);
         assert_eq!(CpuTarget::baseline_aarch64().natural_lanes(), 4);
+    }
+
+    #[test]
+    fn names_lead_to_targets() {
+        let named = |name: &str| Target::named(name, CudaOutput::Ptx);
+        assert_eq!(named("sm_90"), named("90"));
+        assert_eq!(named("sm_90"), Ok(Target::Cuda(CudaTarget { arch: 90, output: CudaOutput::Ptx })));
+        assert_eq!(named("aarch64"), Ok(Target::Cpu(CpuTarget::baseline_aarch64())));
+        assert_eq!(named("native"), Ok(Target::Cpu(CpuTarget::host())));
+        for wrong in ["sm_", "sm_42", "pdp11", "", "x86-64-v9"] {
+            let error = named(wrong).unwrap_err().to_string();
+            assert!(error.contains("sm_90") && error.contains("aarch64"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_a_machine_lacks_is_named() {
+        let host = CpuTarget::host();
+        assert_eq!(host.missing_on(&host), Vec::<String>::new());
+        let old = CpuTarget { features: "+sse4.2,-avx2".into(), ..CpuTarget::baseline_x86_64() };
+        let new = CpuTarget { features: "+sse4.2,+avx2,+fma".into(), ..CpuTarget::baseline_x86_64() };
+        assert_eq!(CpuTarget { cpu: "znver4".into(), ..new.clone() }.missing_on(&old), ["avx2", "fma"]);
+        let level = CpuTarget { cpu: "x86-64-v3".into(), ..CpuTarget::baseline_x86_64() };
+        assert!(level.missing_on(&new).contains(&"bmi2".to_owned()));
+        assert_eq!(CpuTarget::baseline_aarch64().missing_on(&old), ["aarch64"]);
+        assert_eq!(
+            CpuTarget::baseline_aarch64().missing_on(&CpuTarget::baseline_aarch64()),
+            Vec::<String>::new()
+        );
     }
 
     #[test]

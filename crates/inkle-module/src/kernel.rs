@@ -240,21 +240,12 @@ impl Kernel {
     }
 
     fn make(&self, device: Device, options: &Options) -> Result<Loaded, CompileError> {
-        let params_bytes = self.ir.layout.size as usize;
-        if device.is_cpu() {
-            let entry = self.code(&Target::Cpu(CpuTarget::host()), options)?;
-            let object = LoadedObject::load(&entry.code).map_err(RuntimeError::from)?;
-            return Ok(Loaded::Cpu(CpuFunction::new(
-                Arc::new(object),
-                &entry.symbol,
-                params_bytes,
-                entry.lanes,
-            )?));
-        }
-        let entry = self.cubin(device, options)?;
-        let module = CudaModule::load(device, &entry.code)?;
-        let function = CudaFunction::new(module, &entry.symbol, params_bytes)?;
-        Ok(Loaded::Cuda { function, lanes: entry.lanes })
+        let entry = if device.is_cpu() {
+            self.code(&Target::Cpu(CpuTarget::host()), options)?
+        } else {
+            self.cubin(device, options)?
+        };
+        load_entry(device, &entry, self.ir.layout.size as usize)
     }
 
     /// Machine code for a GPU of this machine, from the cache or compiled: to PTX by us, to machine code by the driver's
@@ -282,13 +273,29 @@ impl Kernel {
         })
     }
 
+    /// Machine code for a GPU, by the driver of one of this architecture; `None` when there is none here.
+    pub(crate) fn code_by_driver(
+        &self,
+        target: &Target,
+        options: &Options,
+    ) -> Option<Result<Entry, CompileError>> {
+        let Target::Cuda(CudaTarget { arch, output: CudaOutput::Cubin }) = target else { return None };
+        let device = inkle_runtime::devices().into_iter().find(|d| d.is_cuda() && d.arch() == *arch)?;
+        Some(self.cubin(device, options))
+    }
+
+    /// What the code for a target is found by.
+    pub(crate) fn key(&self, target: &Target, options: &Options) -> blake3::Hash {
+        cache_key(self.ir.code_digest(options), target, options)
+    }
+
     fn cached(
         &self,
         target: &Target,
         options: &Options,
         compile: impl FnOnce() -> Result<Entry, CompileError>,
     ) -> Result<Entry, CompileError> {
-        let key = cache_key(self.ir.code_digest(options), target, options);
+        let key = self.key(target, options);
         let (entry, source) = cache::fetch(&key, || {
             let start = Instant::now();
             let mut entry = compile()?;
@@ -307,6 +314,18 @@ impl Kernel {
         counter.fetch_add(1, Ordering::Relaxed);
         Ok(entry)
     }
+}
+
+/// Loads code on a device.
+pub(crate) fn load_entry(device: Device, entry: &Entry, params_bytes: usize) -> Result<Loaded, CompileError> {
+    if device.is_cpu() {
+        let object = LoadedObject::load(&entry.code).map_err(RuntimeError::from)?;
+        let object = Arc::new(object);
+        return Ok(Loaded::Cpu(CpuFunction::new(object, &entry.symbol, params_bytes, entry.lanes)?));
+    }
+    let module = CudaModule::load(device, &entry.code)?;
+    let function = CudaFunction::new(module, &entry.symbol, params_bytes)?;
+    Ok(Loaded::Cuda { function, lanes: entry.lanes })
 }
 
 fn cache_key(digest: &blake3::Hash, target: &Target, options: &Options) -> blake3::Hash {

@@ -7,11 +7,16 @@
 //! the kernels it reaches.
 #![forbid(unsafe_code)]
 
+mod aot;
 mod cache;
 mod error;
 mod kernel;
 mod library;
 
+pub use aot::{
+    AotCode, AotError, AotFile, AotInput, AotKernel, AotVariant, compile_ahead, file_suffix, find_file,
+    module_hash, signature,
+};
 pub use cache::{
     CacheError, CacheSettings, Entry, KernelCache, Origin, Pruned, RemoteCache, RemoteError, RemoteOpener,
     SizeLimit, SizeLimitError, Stored, cache_dir, configure_cache, flush_remote_cache, kernel_cache,
@@ -19,7 +24,10 @@ pub use cache::{
 };
 pub use error::CompileError;
 pub use inkle_adjoint::{ArrayGrad, count_arrays, is_differentiable};
-pub use inkle_codegen::{Lanes, Options};
+pub use inkle_codegen::{
+    CUDA_ARCHS, CpuTarget, CudaOutput, CudaTarget, Lanes, Options, Target, TargetNameError,
+    set_package_folders,
+};
 pub use inkle_frontend::CheckOptions;
 pub use inkle_runtime::Loaded;
 pub use kernel::{Kernel, KernelIr, Statistics, forget_loaded, statistics};

@@ -7,18 +7,19 @@ pub use code::Pass;
 use settings::Settings;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use inkle_diag::{Diagnostic, Diagnostics};
 use inkle_frontend::codes;
-use inkle_frontend::env::Environment;
+use inkle_frontend::env::{Environment, FunctionKey};
 use inkle_frontend::pattern::{Bindings, Pattern};
-use inkle_ir::Type;
-use inkle_module::{ArrayGrad, CheckOptions, CompileError, KernelIr, Loaded, Options};
+use inkle_ir::{ParamLayout, Type};
+use inkle_module::{AotCode, ArrayGrad, CheckOptions, CompileError, KernelIr, Loaded, Options};
 use inkle_runtime::Device;
 use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::OnceLockExt;
 use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
 
 use crate::arguments::natural_type;
@@ -42,6 +43,17 @@ pub struct Kernel {
     is_exact: AtomicBool,
     /// What was made of the kernel: one entry per argument types, the latest generation of the module only.
     instances: Mutex<Vec<Arc<Instance>>>,
+    /// What a generic kernel and its overloads share.
+    family: Arc<Family>,
+}
+
+/// What a generic kernel and its overloads have in common.
+#[derive(Default)]
+struct Family {
+    /// The types of the overloads that were declared.
+    overloads: Mutex<Vec<Vec<Type>>>,
+    /// Code that was loaded from files of compiled modules.
+    ahead: Mutex<Vec<Arc<AotCode>>>,
 }
 
 /// Names and patterns of the parameters.
@@ -59,20 +71,26 @@ pub struct Instance {
     pub packers: Vec<Packer>,
     /// The size of the parameter block, 8-byte words.
     pub words: usize,
+    /// The bits of parameters that are arrays.
+    arrays: u64,
     types: Vec<Type>,
     generation: u64,
-    outcome: Result<Compiled, CompileError>,
+    /// Code from files of compiled modules.
+    ahead: Vec<Arc<AotCode>>,
+    source: Source,
+}
+
+/// What an instance is compiled from.
+struct Source {
+    key: FunctionKey,
+    settings: Settings,
+    outcome: OnceLock<Result<Compiled, CompileError>>,
 }
 
 struct Compiled {
     forward: Code,
     /// The backward kernels, one per gradients that the arguments had, or why there is none.
     backward: Mutex<Vec<Backward>>,
-    enable_backward: bool,
-    /// The bits of parameters that are arrays.
-    arrays: u64,
-    options: Options,
-    default_block_dim: u32,
 }
 
 type Backward = (Vec<ArrayGrad>, Result<Arc<Code>, CompileError>);
@@ -119,6 +137,7 @@ impl Kernel {
             signature: Mutex::new(None),
             is_exact: AtomicBool::new(false),
             instances: Mutex::new(Vec::new()),
+            family: Arc::default(),
         };
         let kernel = Bound::new(py, kernel)?;
         module.get().add_kernel(&key, &kernel)?;
@@ -131,7 +150,30 @@ impl Kernel {
         py: Python<'py>,
         signature: Signature,
     ) -> PyResult<Bound<'py, Kernel>> {
+        if let Some(types) = &signature.exact {
+            let mut overloads = self.family.overloads.lock().unwrap_or_else(|e| e.into_inner());
+            if !overloads.contains(types) {
+                overloads.push(types.clone());
+            }
+        }
         self.with(py, Ok(signature))
+    }
+
+    /// The types of the overloads that were declared of a generic kernel.
+    pub(crate) fn overloads(&self) -> Vec<Vec<Type>> {
+        self.family.overloads.lock().unwrap_or_else(|e| e.into_inner()).clone()
+    }
+
+    /// Forgets the code from files of compiled modules.
+    pub(crate) fn forget_code(&self) {
+        self.family.ahead.lock().unwrap_or_else(|e| e.into_inner()).clear();
+    }
+
+    /// Lets launches on the code's device run this code, in place of what was loaded there before.
+    pub(crate) fn set_code(&self, device: Device, code: Vec<Arc<AotCode>>) {
+        let mut ahead = self.family.ahead.lock().unwrap_or_else(|e| e.into_inner());
+        ahead.retain(|known| known.device() != device);
+        ahead.extend(code);
     }
 
     /// This kernel, of which launches report these mistakes.
@@ -158,6 +200,7 @@ impl Kernel {
                 is_exact: AtomicBool::new(signature.as_ref().is_ok_and(|s| s.exact.is_some())),
                 signature: Mutex::new(Some(Arc::new(signature))),
                 instances: Mutex::new(Vec::new()),
+                family: self.family.clone(),
             },
         )
     }
@@ -303,41 +346,47 @@ impl Kernel {
 
     fn build(&self, py: Python<'_>, types: Vec<Type>, generation: u64) -> PyResult<Instance> {
         let settings = Settings::read(py, self)?;
-        let ir = KernelIr::build(
-            &PythonEnvironment::default(),
-            self.definition.key,
-            &types,
-            CheckOptions { max_unroll: settings.max_unroll },
-        );
-        let (packers, words, outcome) = match ir {
-            Ok(ir) => {
-                let packers = ir
-                    .params()
-                    .iter()
-                    .zip(&ir.layout().args)
-                    .enumerate()
-                    .map(|(index, (param, layout))| Packer {
-                        name: param.name.clone(),
-                        ty: param.ty,
-                        offset: layout.offset as usize,
-                        index,
-                    })
-                    .collect();
-                let words = (ir.layout().size as usize).div_ceil(8);
-                let arrays = ir.all_contiguous();
-                let compiled = Compiled {
-                    forward: Code::new(ir),
-                    backward: Mutex::new(Vec::new()),
-                    enable_backward: settings.enable_backward,
-                    arrays,
-                    options: settings.options,
-                    default_block_dim: settings.block_dim,
-                };
-                (packers, words, Ok(compiled))
-            }
-            Err(error) => (Vec::new(), 0, Err(error)),
+        let ahead: Vec<_> = {
+            let known = self.family.ahead.lock().unwrap_or_else(|e| e.into_inner());
+            known.iter().filter(|code| code.takes(&types)).cloned().collect()
         };
-        Ok(Instance { name: self.key.clone(), packers, words, types, generation, outcome })
+        let source = Source { key: self.definition.key, settings, outcome: OnceLock::new() };
+        let mut instance = Instance {
+            name: self.key.clone(),
+            packers: Vec::new(),
+            words: 0,
+            arrays: 0,
+            types,
+            generation,
+            ahead,
+            source,
+        };
+        if instance.ahead.iter().any(|code| code.is_strict()) {
+            let kept = instance.compiled(py).map(|compiled| {
+                let ir = compiled.forward.kernel.ir();
+                instance.ahead.iter().filter(|code| !code.is_strict() || code.is_of(ir)).cloned().collect()
+            });
+            instance.ahead = kept.unwrap_or_default();
+        }
+        // Where there is code, the kernel's body may be missing: it is not looked at until a launch needs other code.
+        if !instance.ahead.is_empty() || instance.compiled(py).is_ok() {
+            let signature = self.signature(py);
+            let signature = signature.as_ref().as_ref().map_err(|d| compile_error(py, d))?;
+            let layout = ParamLayout::new(instance.types.iter().copied());
+            let params = signature.params.iter().zip(&instance.types).zip(&layout.args).enumerate();
+            instance.packers = params
+                .map(|(index, (((name, _), ty), place))| Packer {
+                    name: name.clone(),
+                    ty: *ty,
+                    offset: place.offset as usize,
+                    index,
+                })
+                .collect();
+            instance.words = (layout.size as usize).div_ceil(8);
+            let arrays = instance.types.iter().enumerate().take(64).filter(|(_, ty)| ty.as_array().is_some());
+            instance.arrays = arrays.fold(0, |mask, (index, _)| mask | 1 << index);
+        }
+        Ok(instance)
     }
 }
 
@@ -348,10 +397,31 @@ impl Instance {
     /// `CompileError` with every mistake in the kernel.
     #[inline]
     pub fn check(&self, py: Python<'_>) -> PyResult<()> {
-        match &self.outcome {
-            Ok(_) => Ok(()),
-            Err(error) => Err(exception(py, error)),
+        match self.source.outcome.get() {
+            Some(Err(error)) if self.ahead.is_empty() => Err(exception(py, error)),
+            _ => Ok(()),
         }
+    }
+
+    /// The kernel checked, at the first call.
+    fn compiled(&self, py: Python<'_>) -> Result<&Compiled, &CompileError> {
+        let build = || {
+            let options = CheckOptions { max_unroll: self.source.settings.max_unroll };
+            KernelIr::build(&PythonEnvironment::default(), self.source.key, &self.types, options)
+                .map(|ir| Compiled { forward: Code::new(ir), backward: Mutex::new(Vec::new()) })
+        };
+        // Another thread that is at it may need the interpreter.
+        self.source.outcome.get_or_init_py_attached(py, build).as_ref()
+    }
+
+    /// The kernel, and the options its module and it give, to compile it ahead of time.
+    ///
+    /// # Errors
+    /// `CompileError` with every mistake in the kernel.
+    pub(crate) fn kernel(&self, py: Python<'_>) -> PyResult<(&inkle_module::Kernel, Options)> {
+        let compiled = self.compiled(py).map_err(|error| exception(py, error))?;
+        let block_dim = self.source.settings.block_dim;
+        Ok((&compiled.forward.kernel, Options { block_dim, ..self.source.settings.options.clone() }))
     }
 }
 

@@ -6,6 +6,7 @@
 mod adjoint;
 mod ahead;
 mod algorithms;
+mod aot;
 mod arguments;
 mod array;
 mod array_io;
@@ -56,6 +57,8 @@ mod _native {
         array_cast, array_inner, array_scan, array_sum, radix_sort_pairs, runlength_encode,
         segmented_sort_pairs,
     };
+    #[pymodule_export]
+    use crate::aot::{compile_aot_module, get_cuda_supported_archs, load_aot_module};
     #[pymodule_export]
     use crate::arguments::type_of;
     #[pymodule_export]
@@ -129,6 +132,9 @@ mod _native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
+        // NVIDIA's wheels are looked for where Python looks for packages, when a kernel needs them.
+        let folders: Vec<std::path::PathBuf> = py.import("sys")?.getattr("path")?.extract()?;
+        inkle_module::set_package_folders(folders);
         module.add("version", env!("CARGO_PKG_VERSION"))?;
         module.add("CompileError", crate::error::compile_error_class(py)?)?;
         for mistake in [error::Mistake::Name, error::Mistake::Attribute, error::Mistake::Other] {

@@ -252,9 +252,18 @@ impl Module {
         self.structs.clone_ref(py)
     }
 
-    /// Forgets loaded code; the next launch of each kernel looks it up again.
-    fn unload(&self) {
+    /// Forgets loaded code, that from files of compiled modules too; the next launch of each kernel looks it up again.
+    fn unload(&self, py: Python<'_>) -> PyResult<()> {
+        for kernel in self.kernels(py)?.values() {
+            kernel.cast::<crate::kernel::Kernel>()?.get().forget_code();
+        }
         self.touch();
+        Ok(())
+    }
+
+    /// What the names of the files start with that `compile_aot_module` makes.
+    fn get_module_identifier(&self, py: Python<'_>) -> PyResult<String> {
+        crate::aot::identifier(py, self)
     }
 
     /// Compiles and loads the kernels for a device, those that are right: a mistake in another one is reported by its

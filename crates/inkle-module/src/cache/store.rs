@@ -201,7 +201,8 @@ impl KernelCache {
         remove(&stored.path)
     }
 
-    /// Deletes everything the cache has written, and nothing else that may lie in the directory. Locks that are held stay.
+    /// Deletes everything the cache has written, and the modules compiled ahead of time that lie in it; nothing else that may
+    /// be in the directory. Locks that are held stay.
     ///
     /// # Errors
     /// When the file system refuses; what could be deleted is.
@@ -211,7 +212,16 @@ impl KernelCache {
             outcome = remove(&file).and(outcome);
         }
         self.remove_stale_locks()?;
-        for shelf in self.shelves()? {
+        let modules = list(&self.dir, |name| name.starts_with("wp_"))?;
+        for folder in modules.iter().filter(|path| path.is_dir()) {
+            let code = |name: &str| {
+                name.starts_with("wp_") && [".o", ".ptx", ".cubin"].iter().any(|e| name.ends_with(e))
+            };
+            for file in list(folder, code)? {
+                outcome = remove(&file).and(outcome);
+            }
+        }
+        for shelf in self.shelves()?.into_iter().chain(modules) {
             // Not empty when another process has just stored something, or a stranger's file lies there.
             let _ = fs::remove_dir(&shelf);
         }
@@ -335,6 +345,9 @@ mod tests {
         let cache = KernelCache::at(dir.path());
         let key = blake3::hash(b"k");
         cache.put(&key, &entry()).unwrap();
+        let module = dir.path().join("wp_module_1234567");
+        fs::create_dir(&module).unwrap();
+        fs::write(module.join("wp_module_1234567.sm90.ptx"), "code").unwrap();
         let stranger = dir.path().join("notes.txt");
         fs::write(&stranger, "keep").unwrap();
         cache.clear().unwrap();

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use inkle_graph::{Kernel as GraphKernel, KernelParam, KernelSource};
-use inkle_module::{ArrayGrad, KernelIr, Loaded, Options};
+use inkle_module::{AotCode, ArrayGrad, KernelIr, Loaded, Options};
 use inkle_runtime::Device;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -21,7 +21,7 @@ pub enum Pass {
     Backward(Vec<ArrayGrad>),
 }
 
-impl Compiled {
+impl Instance {
     fn options_for(&self, variant: &Variant) -> Options {
         Options {
             contiguous: if variant.contiguous { self.arrays } else { 0 },
@@ -32,27 +32,46 @@ impl Compiled {
             } else {
                 Options::default().block_dim
             },
-            ..self.options.clone()
+            ..self.source.settings.options.clone()
         }
     }
 
+    /// The kernel as the program's source has it, to compile it for `what`.
+    ///
+    /// # Errors
+    /// Mistakes in the kernel; and when it is not the one that files of compiled modules have code of: its body may be
+    /// missing here, and what is made of it would do nothing.
+    fn compiled_from_source(&self, py: Python<'_>, what: &str) -> PyResult<&Compiled> {
+        let compiled = self.compiled(py).map_err(|error| exception(py, error))?;
+        if self.ahead.iter().any(|code| !code.is_of(compiled.forward.kernel.ir())) {
+            return Err(PyRuntimeError::new_err(format!(
+                "kernel `{}` has code that was compiled ahead of time, but not for {what}, and the kernel in this program is \
+                 another one, so none is made; load_aot_module() for that too, or unload() the module",
+                self.name
+            )));
+        }
+        Ok(compiled)
+    }
+
     /// The code that runs the kernel backwards, made at first need.
-    fn backward(&self, py: Python<'_>, name: &str, grads: &[ArrayGrad]) -> PyResult<Arc<Code>> {
-        if !self.enable_backward {
+    fn backward(&self, py: Python<'_>, grads: &[ArrayGrad]) -> PyResult<Arc<Code>> {
+        let name = &self.name;
+        if !self.source.settings.enable_backward {
             return Err(PyRuntimeError::new_err(format!(
                 "kernel `{name}` has no backward pass: `enable_backward` is off for it, its module or in inkle.config"
             )));
         }
+        let compiled = self.compiled_from_source(py, "a backward pass")?;
         let find = || {
-            let known = self.backward.lock().unwrap_or_else(|e| e.into_inner());
+            let known = compiled.backward.lock().unwrap_or_else(|e| e.into_inner());
             known.iter().find(|(g, _)| g == grads).map(|(_, code)| code.clone())
         };
         let code = match find() {
             Some(code) => code,
             None => {
-                let made = py.detach(|| self.forward.kernel.ir().backward(grads));
+                let made = py.detach(|| compiled.forward.kernel.ir().backward(grads));
                 let made = made.map(|ir| Arc::new(Code::new(ir)));
-                let mut known = self.backward.lock().unwrap_or_else(|e| e.into_inner());
+                let mut known = compiled.backward.lock().unwrap_or_else(|e| e.into_inner());
                 match known.iter().find(|(g, _)| g == grads) {
                     Some((_, code)) => code.clone(),
                     None => {
@@ -77,11 +96,11 @@ impl Code {
         ready.iter().find(|(v, _)| v == variant).map(|(_, code)| code.clone())
     }
 
-    fn load(&self, py: Python<'_>, variant: Variant, compiled: &Compiled) -> PyResult<Arc<Loaded>> {
+    fn load(&self, py: Python<'_>, variant: Variant, instance: &Instance) -> PyResult<Arc<Loaded>> {
         if let Some(code) = self.find(&variant) {
             return Ok(code);
         }
-        let options = compiled.options_for(&variant);
+        let options = instance.options_for(&variant);
         apply_cache_settings(py)?;
         let code = py
             .detach(|| self.kernel.load(variant.device, &options))
@@ -105,21 +124,31 @@ impl Instance {
         grid_stride: bool,
         pass: &Pass,
     ) -> PyResult<(Arc<Loaded>, u32)> {
-        let compiled = self.outcome.as_ref().map_err(|error| exception(py, error))?;
-        let block_dim = if block_dim == 0 { compiled.default_block_dim } else { block_dim };
+        let block_dim = if block_dim == 0 { self.source.settings.block_dim } else { block_dim };
         let on_gpu = device.is_cuda();
         let variant = Variant {
             device,
-            contiguous: facts.contiguous & compiled.arrays == compiled.arrays,
-            aligned: on_gpu && facts.aligned & compiled.arrays == compiled.arrays,
+            contiguous: facts.contiguous & self.arrays == self.arrays,
+            aligned: on_gpu && facts.aligned & self.arrays == self.arrays,
             block_dim: if on_gpu { block_dim } else { 0 },
             grid_stride: on_gpu && grid_stride,
         };
         let code = match pass {
-            Pass::Forward => compiled.forward.load(py, variant, compiled)?,
-            Pass::Backward(grads) => compiled.backward(py, &self.name, grads)?.load(py, variant, compiled)?,
+            Pass::Forward => match self.ahead.iter().find(|code| code.device() == device) {
+                Some(code) => self.load_precompiled(py, code, &variant)?,
+                None => self.compiled_from_source(py, device.alias())?.forward.load(py, variant, self)?,
+            },
+            Pass::Backward(grads) => self.backward(py, grads)?.load(py, variant, self)?,
         };
         Ok((code, block_dim))
+    }
+
+    fn load_precompiled(&self, py: Python<'_>, code: &AotCode, variant: &Variant) -> PyResult<Arc<Loaded>> {
+        let options = self.options_for(variant);
+        match code.loaded(&options) {
+            Some(loaded) => Ok(loaded),
+            None => py.detach(|| code.load(&options)).map_err(|error| exception(py, &error)),
+        }
     }
 
     /// The simplified IR as text.
@@ -127,17 +156,20 @@ impl Instance {
     /// # Errors
     /// As [`Instance::check`].
     pub fn ir_text(&self, py: Python<'_>) -> PyResult<String> {
-        let compiled = self.outcome.as_ref().map_err(|error| exception(py, error))?;
+        let compiled = self.compiled(py).map_err(|error| exception(py, error))?;
         Ok(compiled.forward.kernel.ir().module().to_string())
     }
 
     /// Makes the code of a usual launch on a GPU ready, without the interpreter. A failure is left to the launch.
     pub fn load_ahead(&self, device: Device) {
-        let Ok(compiled) = &self.outcome else { return };
-        let block_dim = compiled.default_block_dim;
+        let Some(Ok(compiled)) = self.source.outcome.get() else { return };
+        if self.ahead.iter().any(|code| code.device() == device) {
+            return;
+        }
+        let block_dim = self.source.settings.block_dim;
         let variant = Variant { device, contiguous: true, aligned: true, block_dim, grid_stride: false };
         let forward = &compiled.forward;
-        if let Ok(code) = forward.kernel.load(device, &compiled.options_for(&variant)) {
+        if let Ok(code) = forward.kernel.load(device, &self.options_for(&variant)) {
             let mut ready = forward.ready.lock().unwrap_or_else(|e| e.into_inner());
             if !ready.iter().any(|(v, _)| *v == variant) {
                 ready.push((variant, code));
@@ -155,14 +187,19 @@ impl Instance {
         let params_bytes = self.words as u32 * 8;
         let mut kernel =
             GraphKernel { name: self.name.clone(), params_bytes, params, ..GraphKernel::default() };
-        let Ok(compiled) = &self.outcome else { return (kernel, None) };
+        if let Some((digest, options)) = self.ahead.iter().find_map(|code| code.origin(loaded)) {
+            kernel.digest = *digest.as_bytes();
+            kernel.options = options.to_owned();
+            return (kernel, None);
+        }
+        let Some(Ok(compiled)) = self.source.outcome.get() else { return (kernel, None) };
         let backward = compiled.backward.lock().unwrap_or_else(|e| e.into_inner());
         let backward = backward.iter().filter_map(|(_, code)| code.as_deref().ok());
         for code in std::iter::once(&compiled.forward).chain(backward) {
             let ready = code.ready.lock().unwrap_or_else(|e| e.into_inner());
             if let Some((variant, _)) = ready.iter().find(|(_, known)| Arc::ptr_eq(known, loaded)) {
                 kernel.digest = *code.kernel.ir().digest().as_bytes();
-                kernel.options = compiled.options_for(variant).key();
+                kernel.options = self.options_for(variant).key();
                 break;
             }
         }
@@ -171,7 +208,6 @@ impl Instance {
 
     /// What holds of arrays as they are allocated.
     pub fn usual_facts(&self) -> Facts {
-        let arrays = self.outcome.as_ref().map_or(0, |c| c.arrays);
-        Facts { contiguous: arrays, aligned: arrays }
+        Facts { contiguous: self.arrays, aligned: self.arrays }
     }
 }
