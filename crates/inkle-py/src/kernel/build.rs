@@ -1,0 +1,96 @@
+//! From a kernel and argument types to an instance: checked, or with code from a file of compiled kernels.
+
+use std::sync::{Mutex, OnceLock};
+
+use inkle_ir::{ParamLayout, Type};
+use inkle_module::{CheckOptions, CompileError, KernelIr, Options};
+use pyo3::prelude::*;
+use pyo3::sync::OnceLockExt;
+
+use super::settings::Settings;
+use super::{Code, Compiled, Instance, Kernel, Source, exception};
+use crate::environment::PythonEnvironment;
+use crate::error::compile_error;
+use crate::pack::Packer;
+
+impl Kernel {
+    pub(super) fn build(&self, py: Python<'_>, types: Vec<Type>, generation: u64) -> PyResult<Instance> {
+        let settings = Settings::read(py, self)?;
+        let ahead: Vec<_> = {
+            let known = self.family.ahead.lock().unwrap_or_else(|e| e.into_inner());
+            known.iter().filter(|code| code.takes(&types)).cloned().collect()
+        };
+        let source = Source { key: self.definition.key, settings, outcome: OnceLock::new() };
+        let mut instance = Instance {
+            name: self.key.clone(),
+            packers: Vec::new(),
+            words: 0,
+            arrays: 0,
+            types,
+            generation,
+            ahead,
+            source,
+        };
+        if instance.ahead.iter().any(|code| code.is_strict()) {
+            let kept = instance.compiled(py).map(|compiled| {
+                let ir = compiled.forward.kernel.ir();
+                instance.ahead.iter().filter(|code| !code.is_strict() || code.is_of(ir)).cloned().collect()
+            });
+            instance.ahead = kept.unwrap_or_default();
+        }
+        // Where there is code, the kernel's body may be missing: it is not looked at until a launch needs other code.
+        if !instance.ahead.is_empty() || instance.compiled(py).is_ok() {
+            let signature = self.signature(py);
+            let signature = signature.as_ref().as_ref().map_err(|d| compile_error(py, d))?;
+            let layout = ParamLayout::new(instance.types.iter().copied());
+            let params = signature.params.iter().zip(&instance.types).zip(&layout.args).enumerate();
+            instance.packers = params
+                .map(|(index, (((name, _), ty), place))| Packer {
+                    name: name.clone(),
+                    ty: *ty,
+                    offset: place.offset as usize,
+                    index,
+                })
+                .collect();
+            instance.words = (layout.size as usize).div_ceil(8);
+            let arrays = instance.types.iter().enumerate().take(64).filter(|(_, ty)| ty.as_array().is_some());
+            instance.arrays = arrays.fold(0, |mask, (index, _)| mask | 1 << index);
+        }
+        Ok(instance)
+    }
+}
+
+impl Instance {
+    /// Fails when the kernel could not be built, the same way every time.
+    ///
+    /// # Errors
+    /// `CompileError` with every mistake in the kernel.
+    #[inline]
+    pub fn check(&self, py: Python<'_>) -> PyResult<()> {
+        match self.source.outcome.get() {
+            Some(Err(error)) if self.ahead.is_empty() => Err(exception(py, error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The kernel checked, at the first call.
+    pub(super) fn compiled(&self, py: Python<'_>) -> Result<&Compiled, &CompileError> {
+        let build = || {
+            let options = CheckOptions { max_unroll: self.source.settings.max_unroll };
+            KernelIr::build(&PythonEnvironment::default(), self.source.key, &self.types, options)
+                .map(|ir| Compiled { forward: Code::new(ir), backward: Mutex::new(Vec::new()) })
+        };
+        // Another thread that is at it may need the interpreter.
+        self.source.outcome.get_or_init_py_attached(py, build).as_ref()
+    }
+
+    /// The kernel, and the options its module and it give, to compile it ahead of time.
+    ///
+    /// # Errors
+    /// `CompileError` with every mistake in the kernel.
+    pub(crate) fn kernel(&self, py: Python<'_>) -> PyResult<(&inkle_module::Kernel, Options)> {
+        let compiled = self.compiled(py).map_err(|error| exception(py, error))?;
+        let block_dim = self.source.settings.block_dim;
+        Ok((&compiled.forward.kernel, Options { block_dim, ..self.source.settings.options.clone() }))
+    }
+}
