@@ -312,6 +312,9 @@ class Kernel:
     def options(self) -> Any:
         """The options given to the decorator."""
     @property
+    def overloads(self) -> Any:
+        """The overloads that `inkle.overload` declared of a generic kernel, by the types of their parameters."""
+    @property
     def parameter_names(self) -> Any:
         """The names of the parameters."""
 
@@ -338,6 +341,9 @@ class Launch:
     def block_dim(self) -> Any:
         """Threads per block on a GPU."""
     @property
+    def bounds(self) -> Any:
+        """The extents of the range: `shape`, and their product, `size`."""
+    @property
     def device(self) -> Any:
         """Where it runs."""
     @property
@@ -352,10 +358,16 @@ class Launch:
         """Sets the extents of the range."""
     def set_param_at_index(self, index: Any, value: Any, adjoint: Any = ...) -> Any:
         """Sets the argument at a place."""
+    def set_param_at_index_from_ctype(self, index: Any, value: Any) -> Any:
+        """As `set_param_at_index`; what `__ctype__()` of arrays and structs gives is taken too."""
     def set_param_by_name(self, name: Any, value: Any, adjoint: Any = ...) -> Any:
         """Sets the argument of a name."""
+    def set_param_by_name_from_ctype(self, name: Any, value: Any) -> Any:
+        """As `set_param_by_name`; what `__ctype__()` of arrays and structs gives is taken too."""
     def set_params(self, values: Any) -> Any:
         """Sets the first arguments, as many as are given."""
+    def set_params_from_ctypes(self, values: Any) -> Any:
+        """As `set_params`; what `__ctype__()` of arrays and structs gives is taken too."""
 
 class Logger:
     """What ``set_logger`` takes: an object with these four methods."""

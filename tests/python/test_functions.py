@@ -1,5 +1,7 @@
 """wp.func: calls, results, overloads, arguments, and what is refused."""
 
+from typing import Union
+
 import pytest
 from _support import kernel_from, run
 from _wp import wp
@@ -255,3 +257,13 @@ def test_names_of_kernels():
     assert wp.kernel(name="another_name", module="unique")(body).key == "another_name"
     with pytest.raises(ValueError, match="1st"):
         wp.kernel(name="1st", module="unique")(body)
+
+
+@pytest.mark.parametrize("annotation", [float | int, wp.array[float] | None, Union[wp.vec3, wp.quat]])
+def test_unions_are_for_python(annotation):
+    def either(x):
+        return x
+
+    either.__annotations__["x"] = annotation
+    with pytest.raises(RuntimeError, match="Union"):
+        wp.func(either)

@@ -108,3 +108,44 @@ def test_missing_module_says_what_stands_in():
     code = "from inkle.run import install_alias; install_alias(); import warp.nothing_of_this_name"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "inkle stands in for warp" in done.stderr
+
+
+def test_overloads_of_a_kernel_with_another_name():
+    @wp.kernel(name="renamed_generic_kernel")
+    def generic(x: Any, out: wp.array[Any]):
+        out[0] = x
+
+    @wp.overload
+    def generic(x: float, out: wp.array[float]): ...  # noqa: F811 - an overload of the kernel
+
+    assert generic.key == "renamed_generic_kernel"
+    assert len(generic.overloads) == 1
+    wp.overload(generic, [wp.int32, wp.array[wp.int32]])
+    assert [overload.key for overload in generic.overloads.values()] == ["renamed_generic_kernel"] * 2
+    out = wp.zeros(1, dtype=int, device="cpu")
+    wp.launch(list(generic.overloads.values())[1], dim=1, inputs=[7, out], device="cpu")
+    assert out.numpy()[0] == 7
+
+
+def test_an_overload_of_two_kernels_of_one_function():
+    def shared(x: Any):
+        pass
+
+    kernels = [wp.kernel(name=name)(shared) for name in ("shared_a", "shared_b")]
+    with pytest.raises(RuntimeError, match="shared_a"):
+
+        @wp.overload
+        def shared(x: float): ...
+
+    assert [len(kernel.overloads) for kernel in kernels] == [0, 0]
+
+
+def test_an_overload_returns_nothing():
+    @wp.kernel
+    def returning(x: Any):
+        pass
+
+    with pytest.raises(TypeError, match="Return annotations"):
+
+        @wp.overload
+        def returning(x: float) -> float: ...  # noqa: F811 - an overload of the kernel

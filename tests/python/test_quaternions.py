@@ -1,6 +1,7 @@
 """Quaternions and rigid transforms, against rotation matrices from numpy."""
 
 import numpy as np
+import pytest
 from _support import differs_from_warp, run
 from _wp import wp
 
@@ -272,3 +273,11 @@ def test_built_ins_that_change_their_arguments_from_python():
     u, sigma, v = wp.mat33(), wp.vec3(), wp.mat33()
     wp.svd3(wp.mat33(3.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0), u, sigma, v)
     np.testing.assert_allclose(list(sigma), [3.0, 2.0, 1.0], rtol=1e-6)
+
+
+def test_overloads_share_the_names_of_parameters():
+    m = wp.mat44(1.0, 0.0, 0.0, 5.0, 0.0, 1.0, 0.0, 6.0, 0.0, 0.0, 1.0, 7.0, 0.0, 0.0, 0.0, 1.0)
+    assert list(wp.transform_point(point=wp.vec3(1.0, 2.0, 3.0), xform=m)) == [6.0, 8.0, 10.0]
+    assert wp.max(a=wp.vec3(1.0, 3.0, 2.0)) == 3.0
+    with pytest.raises(TypeError, match="'pos'"):
+        wp.transform(pos=(1.0, 2.0, 3.0))

@@ -205,3 +205,28 @@ def test_mistakes_with_structs_are_refused(tmp_path, body_text):
     with pytest.raises(Exception):  # noqa: B017
         wp.launch(kernel, dim=1, inputs=[1, 1.0, out], device="cpu")
     assert out.numpy()[0] == 0
+
+
+def test_structs_do_not_inherit():
+    @wp.struct
+    class Base:
+        x: int
+
+    with pytest.raises(RuntimeError, match="`Base`"):
+
+        @wp.struct
+        class Derived(Base):
+            y: int
+
+
+def test_none_sets_a_vector_field_to_zero():
+    @wp.struct
+    class Holder:
+        v: wp.vec3
+
+    holder = Holder()
+    holder.v = (1.0, 2.0, 3.0)
+    holder.v = None
+    assert list(holder.v) == [0.0, 0.0, 0.0]
+    with pytest.raises(TypeError, match="field 'v' expects vec3f but got a single value"):
+        holder.v = 1.0

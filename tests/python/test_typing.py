@@ -227,3 +227,14 @@ def test_unsigned_comparisons_follow_value_of_common_type(tmp_path):
     out = wp.zeros(5, dtype=int, device="cpu")
     wp.launch(module.probe, dim=1, inputs=[4000000000, 255, 5_000_000_000, out], device="cpu")
     assert out.numpy().tolist() == [1, 1, 1, 1, 1]
+
+
+def test_annotations_of_arrays_compare_by_meaning():
+    assert wp.array[float] == wp.array[wp.float32] == wp.array(dtype=float)
+    assert hash(wp.array[float]) == hash(wp.array(dtype=wp.float32, ndim=1))
+    assert wp.array[float] != wp.array2d[float]
+    assert wp.array[float] != wp.indexedarray[float]
+    both = wp.zeros(1, dtype=float, device="cpu"), wp.zeros(1, dtype=float, device="cpu")
+    assert both[0] == both[0]
+    assert both[0] != both[1]
+    assert len({wp.array[float], wp.array(dtype=float), both[0], both[1]}) == 3

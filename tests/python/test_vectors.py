@@ -268,3 +268,22 @@ def test_assigning_the_wrong_number_of_components(value, error):
     with pytest.raises(error):
         v[:1] = value
     assert v == wp.vec3i(1, 2, 3)
+
+
+def test_names_made_of_components_are_not_fields():
+    v = wp.vec3(1.0, 2.0, 3.0)
+    for name in ("xy", "zyx", "xxxx"):
+        with pytest.raises(AttributeError, match=name):
+            setattr(v, name, 1.0)
+    v.note = "kept"
+    assert v.note == "kept"
+    assert list(v) == [1.0, 2.0, 3.0]
+
+
+def test_a_value_from_an_address():
+    data = np.array([1.0, 2.0, 3.0], dtype=np.float32)
+    v = wp.vec3.from_ptr(data.ctypes.data)
+    data[0] = 9.0
+    assert list(v) == [1.0, 2.0, 3.0]
+    with pytest.raises(RuntimeError, match="NULL"):
+        wp.vec3.from_ptr(0)

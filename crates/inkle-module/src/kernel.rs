@@ -10,7 +10,7 @@ use inkle_codegen::{ArtifactKind, CodegenError, CpuTarget, CudaOutput, CudaTarge
 use inkle_diag::{Diagnostics, SourceFile, Span};
 use inkle_frontend::env::{Environment, FunctionKey};
 use inkle_frontend::{CheckOptions, check_kernel};
-use inkle_ir::{Block, Module, Param, ParamLayout, Type};
+use inkle_ir::{Block, Module, OpKind, Param, ParamLayout, Type};
 use inkle_runtime::elf::LoadedObject;
 use inkle_runtime::{CpuFunction, CudaFunction, CudaModule, Device, Loaded, RuntimeError};
 
@@ -107,6 +107,15 @@ impl KernelIr {
                 }
             }
             hasher.finalize()
+        })
+    }
+
+    /// Whether the kernel asks for the index of its thread or for the extents of the launch.
+    pub fn reads_index(&self) -> bool {
+        self.module.functions.iter().any(|function| {
+            let blocks = (0..function.block_count()).map(|block| function.block(Block::new(block)));
+            let mut ops = blocks.flat_map(|block| block.ops.iter());
+            ops.any(|op| matches!(function.op(*op).kind, OpKind::Tid(_) | OpKind::LaunchDim(_)))
         })
     }
 

@@ -3,6 +3,7 @@
 //! One class serves two purposes, as users write them: `array(dtype=float, ndim=2)` without data is an annotation,
 //! with data (or a shape, or a pointer) it is an array.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -117,6 +118,15 @@ impl Array {
         }
         data.retain_grad.store(value, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// `typing.Union` of the types, when the array is an annotation.
+    fn union<'py>(&self, a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = a.py();
+        match self.state {
+            State::Annotation { .. } => py.import("typing")?.getattr("Union")?.get_item((a, b)),
+            State::Data(_) => Ok(py.NotImplemented().into_bound(py)),
+        }
     }
 
     /// Whether there is a gradient.
@@ -446,6 +456,41 @@ impl Array {
             };
         }
         Ok(array_io::numpy(slf)?.str()?.to_string())
+    }
+
+    /// What recorded launches take as this array: the array itself.
+    fn __ctype__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Ok(other) = other.cast::<Array>() else { return Ok(false) };
+        let (own, theirs) = (slf.get(), other.get());
+        match (&own.state, &theirs.state) {
+            (State::Annotation { .. }, State::Annotation { .. }) => match (own.pattern(), theirs.pattern()) {
+                (None, None) => own.dtype.bind(slf.py()).eq(&theirs.dtype),
+                (own, theirs) => Ok(own == theirs),
+            },
+            _ => Ok(slf.is(other)),
+        }
+    }
+
+    fn __hash__(slf: &Bound<'_, Self>) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        match &slf.get().state {
+            State::Annotation { .. } => slf.get().pattern().map(|p| p.to_string()).hash(&mut hasher),
+            State::Data(_) => slf.as_ptr().hash(&mut hasher),
+        }
+        hasher.finish()
+    }
+
+    // Annotations of Python's own functions: `wp.array[float] | None`.
+    fn __or__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        slf.get().union(slf, other)
+    }
+
+    fn __ror__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        slf.get().union(other, slf)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

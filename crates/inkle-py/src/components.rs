@@ -70,6 +70,8 @@ pub fn select(ty: Type, key: &Bound<'_, PyAny>) -> PyResult<Selection> {
         row.picked.iter().flat_map(|r| col.picked.iter().map(move |c| r * cols + c)).collect();
     Ok(match (row.single, col.single) {
         (true, true) => Selection::One(picked[0]),
+        // An empty part has no shape of its own to keep.
+        (false, false) if picked.is_empty() => Selection::Many(Type::mat(0, 0, scalar), picked),
         (false, false) => {
             Selection::Many(Type::mat(row.picked.len() as u32, col.picked.len() as u32, scalar), picked)
         }

@@ -1,13 +1,14 @@
 //! Objects of the vector, matrix, quaternion and transform classes.
 //!
-//! [`Value`] holds type and bytes; [`Vector`], [`Matrix`], [`Quaternion`] and [`Transform`] extend it with what is
-//! particular to each. The classes users see are Python subclasses of these, made by [`crate::dtype`].
+//! [`Value`] holds type and bytes; the classes in [`crate::families`] extend it with what is particular to each. The
+//! classes users see are Python subclasses of those, made by [`crate::dtype`].
 
 use std::sync::{Arc, Mutex};
 
 use inkle_ir::{Constant, Scalar, Type};
 use pyo3::basic::CompareOp;
-use pyo3::exceptions::{PyAttributeError, PyIndexError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyTuple, PyType};
 use smallvec::SmallVec;
@@ -163,13 +164,13 @@ impl Value {
         PyAttributeError::new_err(format!("'{}' object has no attribute '{name}'", self.ty.python_name()))
     }
 
-    fn part(&self, py: Python<'_>, ty: Type, first: u32) -> PyResult<Py<PyAny>> {
+    pub(crate) fn part(&self, py: Python<'_>, ty: Type, first: u32) -> PyResult<Py<PyAny>> {
         let components = self.components(py);
         let count = ty.component_count().unwrap_or(0) as usize;
         Ok(make_value(py, ty, &components[first as usize..][..count])?.unbind())
     }
 
-    fn set_part(&self, ty: Type, first: u32, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    pub(crate) fn set_part(&self, ty: Type, first: u32, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let components = components_from(value, ty)?;
         for (i, component) in components.into_iter().enumerate() {
             self.set_component(value.py(), first + i as u32, component);
@@ -328,7 +329,7 @@ fn collect(object: &Bound<'_, PyAny>, scalar: Scalar, out: &mut Components) -> P
 }
 
 /// The base part of a new object: bytes that exist when `args` is one [`Made`], new ones otherwise.
-fn new_value(class: &Bound<'_, PyType>, args: &Bound<'_, PyTuple>) -> PyResult<Value> {
+pub(crate) fn new_value(class: &Bound<'_, PyType>, args: &Bound<'_, PyTuple>) -> PyResult<Value> {
     let py = class.py();
     if args.len() == 1
         && let Ok(made) = args.get_item(0)?.cast_exact::<Made>()
@@ -578,6 +579,38 @@ impl Value {
         Ok((rebuild, (family, shape, scalar, value.plain(py)?).into_pyobject(py)?))
     }
 
+    /// Sets a field of the class's own; names made of components cannot be, as they would look like parts of it.
+    fn __setattr__(
+        slf: &Bound<'_, Self>,
+        name: &Bound<'_, PyString>,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let text = name.to_str()?;
+        if text.len() > 1 && text.chars().all(|c| "xyzw".contains(c)) {
+            return Err(slf.get().no_attribute(text));
+        }
+        // SAFETY: both pointers are of objects that live through the call, which holds the interpreter.
+        let failed = unsafe { ffi::PyObject_GenericSetAttr(slf.as_ptr(), name.as_ptr(), value.as_ptr()) };
+        if failed == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
+    }
+
+    /// A value with the bytes at an address of this process, which are copied.
+    #[classmethod]
+    fn from_ptr<'py>(class: &Bound<'py, PyType>, ptr: usize) -> PyResult<Bound<'py, PyAny>> {
+        let ty = value_type(class)?;
+        if ptr == 0 {
+            return Err(PyRuntimeError::new_err("NULL pointer exception: there is no value at address 0"));
+        }
+        let storage = Storage::new(ty.size());
+        let bytes = std::ptr::with_exposed_provenance::<u8>(ptr);
+        storage.with_mut(class.py(), 0, |to| {
+            // SAFETY: `to` has at least `ty.size()` bytes, and memory just allocated overlaps nothing. That a value
+            // lies at the address is the caller's promise, as it is of `ctypes.memmove`.
+            unsafe { bytes.copy_to_nonoverlapping(to.as_mut_ptr(), ty.size() as usize) }
+        });
+        make_in(class.as_any(), ty, storage, 0)
+    }
+
     /// The components as numpy reads them: flat, in the scalar type, sharing memory.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -634,135 +667,4 @@ pub fn rebuild_value<'py>(
         });
     let ty = ty.ok_or_else(|| PyValueError::new_err(format!("{family} of {scalar} is not a value type")))?;
     make_value(py, ty, &components_from(components, ty)?)
-}
-
-/// A vector; the base of the vector classes.
-#[pyclass(subclass, frozen, extends = Value, module = "inkle._native")]
-pub struct Vector;
-
-#[pymethods]
-impl Vector {
-    #[new]
-    #[classmethod]
-    #[pyo3(signature = (*args))]
-    fn new(class: &Bound<'_, PyType>, args: &Bound<'_, PyTuple>) -> PyResult<PyClassInitializer<Vector>> {
-        Ok(PyClassInitializer::from(new_value(class, args)?).add_subclass(Vector))
-    }
-}
-
-/// A quaternion `x, y, z, w`; the base of the quaternion classes.
-#[pyclass(subclass, frozen, extends = Value, module = "inkle._native")]
-pub struct Quaternion;
-
-#[pymethods]
-impl Quaternion {
-    #[new]
-    #[classmethod]
-    #[pyo3(signature = (*args))]
-    fn new(class: &Bound<'_, PyType>, args: &Bound<'_, PyTuple>) -> PyResult<PyClassInitializer<Quaternion>> {
-        Ok(PyClassInitializer::from(new_value(class, args)?).add_subclass(Quaternion))
-    }
-}
-
-/// A matrix; the base of the matrix classes.
-#[pyclass(subclass, frozen, extends = Value, module = "inkle._native")]
-pub struct Matrix;
-
-#[pymethods]
-impl Matrix {
-    #[new]
-    #[classmethod]
-    #[pyo3(signature = (*args))]
-    fn new(class: &Bound<'_, PyType>, args: &Bound<'_, PyTuple>) -> PyResult<PyClassInitializer<Matrix>> {
-        Ok(PyClassInitializer::from(new_value(class, args)?).add_subclass(Matrix))
-    }
-
-    /// Row `index` as a vector.
-    fn get_row<'py>(slf: &Bound<'py, Self>, index: i64) -> PyResult<Bound<'py, PyAny>> {
-        slf.as_any().get_item(index)
-    }
-
-    /// Column `index` as a vector.
-    fn get_col<'py>(slf: &Bound<'py, Self>, index: i64) -> PyResult<Bound<'py, PyAny>> {
-        slf.as_any().get_item((pyo3::types::PySlice::full(slf.py()), index))
-    }
-
-    /// Sets row `index` from a vector or sequence.
-    fn set_row(slf: &Bound<'_, Self>, index: i64, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let rows = slf.as_any().len()? as i64;
-        if !(-rows..rows).contains(&index) {
-            return Err(PyIndexError::new_err(format!("row {index} of {rows}: Invalid row index")));
-        }
-        slf.as_any().set_item(index, value)
-    }
-
-    /// Sets column `index` from a vector or sequence.
-    fn set_col(slf: &Bound<'_, Self>, index: i64, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        slf.as_any().set_item((pyo3::types::PySlice::full(slf.py()), index), value)
-    }
-}
-
-/// A rigid transform: position `p`, then rotation `q`; the base of the transform classes.
-#[pyclass(subclass, frozen, extends = Value, module = "inkle._native")]
-pub struct Transform;
-
-#[pymethods]
-impl Transform {
-    #[new]
-    #[classmethod]
-    #[pyo3(signature = (*args, p = None, q = None))]
-    fn new(
-        class: &Bound<'_, PyType>,
-        args: &Bound<'_, PyTuple>,
-        p: Option<&Bound<'_, PyAny>>,
-        q: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<PyClassInitializer<Transform>> {
-        let first = if args.len() == 1 { Some(args.get_item(0)?) } else { None };
-        let lone_position = match &first {
-            Some(arg) if arg.is_exact_instance_of::<Made>() || number::is_number(arg) => None,
-            Some(arg) => arg.len().is_ok_and(|n| n == 3).then_some(arg),
-            None => None,
-        };
-        if lone_position.is_none() && p.is_none() && q.is_none() {
-            return Ok(PyClassInitializer::from(new_value(class, args)?).add_subclass(Transform));
-        }
-        if !args.is_empty() && p.is_some() {
-            return Err(PyTypeError::new_err("the position was given twice, by place and by name"));
-        }
-        let value = new_value(class, &PyTuple::empty(class.py()))?;
-        let scalar = value.scalar();
-        if let Some(p) = lone_position.or(p) {
-            value.set_part(Type::vec(3, scalar), 0, p)?;
-        }
-        if let Some(q) = q {
-            value.set_part(Type::Quat(scalar), 3, q)?;
-        }
-        Ok(PyClassInitializer::from(value).add_subclass(Transform))
-    }
-
-    /// The position, a copy.
-    #[getter]
-    fn p(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        let value = slf.as_super().get();
-        value.part(slf.py(), Type::vec(3, value.scalar()), 0)
-    }
-
-    #[setter]
-    fn set_p(slf: &Bound<'_, Self>, position: &Bound<'_, PyAny>) -> PyResult<()> {
-        let value = slf.as_super().get();
-        value.set_part(Type::vec(3, value.scalar()), 0, position)
-    }
-
-    /// The rotation, a copy.
-    #[getter]
-    fn q(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        let value = slf.as_super().get();
-        value.part(slf.py(), Type::Quat(value.scalar()), 3)
-    }
-
-    #[setter]
-    fn set_q(slf: &Bound<'_, Self>, rotation: &Bound<'_, PyAny>) -> PyResult<()> {
-        let value = slf.as_super().get();
-        value.set_part(Type::Quat(value.scalar()), 3, rotation)
-    }
 }

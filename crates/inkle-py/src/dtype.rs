@@ -16,8 +16,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
 
 use crate::array::Array;
-use crate::composite::{Matrix, Quaternion, Transform, Vector};
 use crate::error::{argument_error, class_name};
+use crate::families::{Matrix, Quaternion, Transform, Vector};
 use crate::scalar::ScalarValue;
 
 /// A type, or a pattern of types for generic functions, as an object.
@@ -493,7 +493,11 @@ pub fn matrix<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let sizes = shape.try_iter()?.collect::<PyResult<Vec<_>>>()?;
     let [rows, cols] = sizes.as_slice() else {
-        let message = format!("a matrix shape has two dimensions, got {} in {}", sizes.len(), shape.str()?);
+        let (count, ending) = (sizes.len(), if sizes.len() == 1 { "" } else { "s" });
+        let message = format!(
+            "Matrix shape must have exactly two dimensions, got {count} dimension{ending} in shape {}",
+            shape.str()?
+        );
         return Err(PyValueError::new_err(message));
     };
     let (rows, cols) = (size_argument(rows, "M")?, size_argument(cols, "N")?);

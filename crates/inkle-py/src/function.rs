@@ -8,7 +8,7 @@ use inkle_frontend::env::FunctionKey;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
 use crate::dtype::type_repr;
 use crate::error::class_name;
@@ -135,6 +135,7 @@ impl Function {
     ) -> PyResult<Bound<'py, Function>> {
         let py = function.py();
         let definition = Definition::new(function)?;
+        refuse_unions(function)?;
         let name = name.map_or_else(|| key_of(function), |n| Ok(n.to_owned()))?;
         let functions = module.get().functions(py);
         let overloads = match functions.get_item(&name)? {
@@ -175,6 +176,28 @@ impl Function {
         functions.set_item(name, &declared)?;
         Ok(declared)
     }
+}
+
+/// Reports an annotation such as `float | int`: in kernels a parameter has one type.
+fn refuse_unions(function: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = function.py();
+    let annotations = function.getattr(intern!(py, "__annotations__"))?.cast_into::<PyDict>()?;
+    for (name, annotation) in annotations.iter() {
+        // Both `Union[A, B]` and `A | B` are objects, not classes, with their types as arguments.
+        if annotation.is_instance_of::<PyType>() || annotation.is_instance_of::<PyString>() {
+            continue;
+        }
+        let class = annotation.get_type();
+        if matches!(class.name()?.to_str()?, "UnionType" | "_UnionGenericAlias" | "Union") {
+            return Err(PyRuntimeError::new_err(format!(
+                "Union type annotations are only supported at Python scope: `{name}` of `{}` is annotated {}; \
+                 declare an overload for each type, or annotate it `Any`",
+                key_of(function)?,
+                annotation.repr()?
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// A parameter as overloads are told apart by.

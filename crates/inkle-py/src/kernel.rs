@@ -478,6 +478,12 @@ impl Kernel {
         Ok(self.exact_types(py)?.is_none())
     }
 
+    /// The overloads that `inkle.overload` declared of a generic kernel, by the types of their parameters.
+    #[getter(overloads)]
+    fn overloads_by_types<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.declared_overloads(py)
+    }
+
     #[getter]
     fn __name__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.definition.function.bind(py).getattr("__name__")
@@ -690,52 +696,6 @@ pub fn func<'py>(
         module_options: None,
     };
     decorate(py, decorator, f)
-}
-
-/// Makes a Python class with annotated fields a struct that kernels can use.
-#[pyfunction]
-#[pyo3(name = "struct", signature = (c = None, *, module = None))]
-pub fn struct_<'py>(
-    py: Python<'py>,
-    c: Option<&Bound<'py, PyAny>>,
-    module: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let module = module.map(|m| m.clone().unbind());
-    let decorator = StructDecorator { module };
-    match c {
-        Some(c) => decorator.__call__(py, c),
-        None => Ok(Bound::new(py, decorator)?.into_any()),
-    }
-}
-
-#[pyclass(frozen, module = "inkle._native")]
-struct StructDecorator {
-    module: Option<Py<PyAny>>,
-}
-
-#[pymethods]
-impl StructDecorator {
-    fn __call__<'py>(&self, py: Python<'py>, c: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let cls = c.cast::<pyo3::types::PyType>().map_err(|_| {
-            argument_error(py, format!("a struct is made from a class, not from {}", class_name(c)))
-        })?;
-        let module = match &self.module {
-            Some(module) => crate::module::module_argument(py, Some(module.bind(py)))?,
-            None => Module::named(py, &cls.getattr(intern!(py, "__module__"))?.extract::<String>()?)?,
-        };
-        let annotations = crate::scope::class_annotations(cls)?;
-        for (field, annotation) in annotations.iter() {
-            if crate::dtype::is_absent(&annotation)? {
-                return py
-                    .import("inkle._planned")?
-                    .getattr("Absent")?
-                    .call1((format!("struct {} with its field {field}", cls.name()?),));
-            }
-        }
-        let declared = crate::structs::Struct::declare(cls, &annotations)?;
-        module.get().structs(py).set_item(cls.name()?, &declared)?;
-        Ok(declared.into_any())
-    }
 }
 
 /// Checks that a value can be a compile-time constant, and gives it back.

@@ -5,7 +5,7 @@ mod recorded;
 use std::sync::{Arc, Mutex};
 
 use inkle_graph::capture;
-use inkle_ir::{LaunchBounds, MAX_DIMS};
+use inkle_ir::{LaunchBounds, Type};
 use inkle_module::Loaded;
 use inkle_runtime::record::{Verdict, may_be_recording};
 use inkle_runtime::{self as rt, Device, LaunchConfig, RuntimeError, Stream};
@@ -13,18 +13,20 @@ use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError, PyVal
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 use smallvec::SmallVec;
 
 use crate::adjoint::gradients;
 use crate::ahead::compile_module;
 use crate::array::Array;
+use crate::bounds::{Bounds, Extents, write_bounds};
 use crate::device::{PyDevice, device_argument, device_object};
 use crate::error::{IntoPyResult, argument_error, class_name, range_error_class};
 use crate::kernel::{Arguments, Instance, Kernel, Pass, wrong_count};
 use crate::module::config;
 use crate::pack::{Block, Facts};
 use crate::stream::PyStream;
+use crate::structs::StructInstance;
 
 /// Parameter blocks up to this many words live on the stack.
 const STACK_WORDS: usize = 64;
@@ -32,62 +34,6 @@ const STACK_WORDS: usize = 64;
 /// Launches on the CPU with at least this many threads let other Python threads run meanwhile; letting go of the
 /// interpreter and taking it back costs about as much as this many cheap threads.
 const DETACH_THREADS: u64 = 1024;
-
-/// Reads the extents of a launch: an int or up to four.
-#[inline]
-fn bounds_argument(dim: &Bound<'_, PyAny>) -> PyResult<LaunchBounds> {
-    let mut dims = [1; MAX_DIMS];
-    if let Ok(int) = dim.cast::<PyInt>() {
-        dims[0] = extent(int)?;
-    } else if let Ok(tuple) = dim.cast::<PyTuple>() {
-        fill_dims(&mut dims, tuple.len(), tuple.iter())?;
-    } else if let Ok(list) = dim.cast::<PyList>() {
-        fill_dims(&mut dims, list.len(), list.iter())?;
-    } else if let (true, Ok(items)) = (!dim.is_instance_of::<PyString>() && dim.len().is_ok(), dim.try_iter())
-    {
-        let items = items.collect::<PyResult<Vec<_>>>()?;
-        fill_dims(&mut dims, items.len(), items.into_iter())?;
-    } else {
-        dims[0] = extent(dim)?;
-    }
-    let size = dims.iter().map(|&n| n as u64).product();
-    Ok(LaunchBounds { dims, size })
-}
-
-fn fill_dims<'py>(
-    dims: &mut [i32; MAX_DIMS],
-    count: usize,
-    items: impl Iterator<Item = Bound<'py, PyAny>>,
-) -> PyResult<()> {
-    if count == 0 || count > MAX_DIMS {
-        return Err(PyValueError::new_err(format!("a launch has 1 to {MAX_DIMS} dimensions, not {count}")));
-    }
-    for (dim, item) in dims.iter_mut().zip(items) {
-        *dim = extent(&item)?;
-    }
-    Ok(())
-}
-
-#[inline]
-fn extent(value: &Bound<'_, PyAny>) -> PyResult<i32> {
-    let extent: i64 = value.extract().map_err(|_| {
-        PyTypeError::new_err(format!(
-            "`dim` is an int or a sequence of ints; {} is neither",
-            class_name(value)
-        ))
-    })?;
-    match i32::try_from(extent) {
-        Ok(extent) if extent >= 0 => Ok(extent),
-        _ => Err(bad_extent(extent)),
-    }
-}
-
-#[cold]
-fn bad_extent(extent: i64) -> PyErr {
-    let limit = if extent < 0 { "0" } else { "2147483647" };
-    let side = if extent < 0 { "at least" } else { "at most" };
-    PyValueError::new_err(format!("launch extents must be {side} {limit}, got {extent}"))
-}
 
 /// Where and how a launch runs.
 struct Place {
@@ -179,15 +125,6 @@ fn as_bytes(words: &mut [u64]) -> &mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast::<u8>(), words.len() * 8) }
 }
 
-fn write_bounds(bounds: &LaunchBounds, words: &mut [u64]) {
-    let [a, b, c, d] = bounds.dims;
-    let bytes = as_bytes(words);
-    for (place, extent) in bytes.chunks_exact_mut(4).zip([a, b, c, d]) {
-        place.copy_from_slice(&extent.to_ne_bytes());
-    }
-    bytes[16..24].copy_from_slice(&bounds.size.to_ne_bytes());
-}
-
 /// Packs every argument of a sequence, counting on from `next`.
 #[inline]
 fn pack_all(
@@ -264,12 +201,13 @@ pub fn launch<'py>(
         );
         return Err(argument_error(py, message));
     };
-    let bounds = bounds_argument(dim)?;
+    let extents = Extents::read(dim)?;
     let place = Place::new(py, device, stream)?;
     let (max_blocks, block_dim) = grid_arguments(max_blocks, block_dim)?;
     let arguments = Arguments::new(inputs, outputs);
     let instance = object.get().instance(py, &arguments)?;
     instance.check(py)?;
+    let bounds = extents.bounds(&instance)?;
     // Not a `SmallVec`: moving one copies all of its inline words.
     let (mut stack, mut heap);
     let words: &mut [u64] = if instance.words <= STACK_WORDS {
@@ -280,7 +218,7 @@ pub fn launch<'py>(
         &mut heap
     };
     let mut held = record_cmd.then(Vec::new);
-    write_bounds(&bounds, words);
+    write_bounds(&bounds, as_bytes(words));
     let mut block = Block {
         bytes: as_bytes(words),
         device: place.device,
@@ -311,7 +249,8 @@ pub fn launch<'py>(
     let Block { facts, temporaries, .. } = block;
     if let Some(held) = held {
         let words = words.to_vec();
-        let state = Recorded { words, bounds, facts, code: None, held, temporaries: temporaries.into_vec() };
+        let temporaries = temporaries.into_vec();
+        let state = Recorded { words, extents, bounds, facts, code: None, held, temporaries };
         let launch = Launch {
             pass,
             kernel: object.clone().unbind(),
@@ -413,6 +352,7 @@ pub struct Launch {
 
 struct Recorded {
     words: Vec<u64>,
+    extents: Extents,
     bounds: LaunchBounds,
     facts: Facts,
     /// The code that fits `facts`, with the block size; `None` when it must be looked up.
@@ -420,6 +360,20 @@ struct Recorded {
     /// The arguments, so that their memory lives as long as the launch may run.
     held: Vec<Py<PyAny>>,
     temporaries: Vec<rt::Array>,
+}
+
+impl Recorded {
+    /// Structs are passed as they are when the launch runs, as their fields can change meanwhile.
+    fn refresh_structs(&mut self, py: Python<'_>, instance: &Instance) {
+        for (packer, held) in instance.packers.iter().zip(&self.held) {
+            if let Type::Struct(_) = packer.ty
+                && let Ok(object) = held.bind(py).cast::<StructInstance>()
+                && object.get().ty() == packer.ty
+            {
+                object.get().copy_bytes(py, &mut as_bytes(&mut self.words)[packer.offset..]);
+            }
+        }
+    }
 }
 
 impl Launch {
@@ -456,6 +410,57 @@ impl Launch {
 
 #[pymethods]
 impl Launch {
+    /// A launch of a kernel whose parameters and extents are still to be set; numbers are zero until then.
+    #[new]
+    #[pyo3(signature = (kernel, device = None, *, dim = None, max_blocks = 0, block_dim = None))]
+    fn new(
+        kernel: &Bound<'_, Kernel>,
+        device: Option<&Bound<'_, PyAny>>,
+        dim: Option<&Bound<'_, PyAny>>,
+        max_blocks: i64,
+        block_dim: Option<i64>,
+    ) -> PyResult<Launch> {
+        let py = kernel.py();
+        let place = Place::new(py, device, None)?;
+        let (max_blocks, block_dim) = grid_arguments(max_blocks, block_dim)?;
+        let Some(types) = kernel.get().exact_types(py)? else {
+            let message = format!(
+                "kernel `{}` is generic: make its overload for definite types first",
+                kernel.get().key()
+            );
+            return Err(argument_error(py, message));
+        };
+        let instance = kernel.get().instance_of_types(py, types)?;
+        instance.check(py)?;
+        let extents = dim.map_or_else(|| Ok(Extents::none()), Extents::read)?;
+        let bounds = extents.bounds(&instance)?;
+        let mut words = vec![0; instance.words];
+        write_bounds(&bounds, as_bytes(&mut words));
+        let mut block = Block {
+            bytes: as_bytes(&mut words),
+            device: place.device,
+            facts: Facts::default(),
+            temporaries: SmallVec::new(),
+        };
+        let none = py.None();
+        for packer in instance.packers.iter().filter(|p| p.ty.as_array().is_some()) {
+            packer.pack(none.bind(py), &instance.name, &mut block)?;
+        }
+        let facts = block.facts;
+        let held = instance.packers.iter().map(|_| py.None()).collect();
+        let state = Recorded { words, extents, bounds, facts, code: None, held, temporaries: Vec::new() };
+        Ok(Launch {
+            pass: Pass::Forward,
+            kernel: kernel.clone().unbind(),
+            instance,
+            device: place.device,
+            stream: None,
+            block_dim,
+            max_blocks,
+            state: Mutex::new(state),
+        })
+    }
+
     /// Runs the launch on `stream`, or on the one it was recorded for.
     #[pyo3(signature = (stream = None))]
     fn launch(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
@@ -471,6 +476,7 @@ impl Launch {
         if state.bounds.size == 0 {
             return Ok(());
         }
+        state.refresh_structs(py, &self.instance);
         if state.code.is_none() {
             let facts = state.facts;
             drop(state);
@@ -554,12 +560,35 @@ impl Launch {
         Ok(())
     }
 
+    /// As `set_param_at_index`; what `__ctype__()` of arrays and structs gives is taken too.
+    fn set_param_at_index_from_ctype(&self, index: usize, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.set(index, value)
+    }
+
+    /// As `set_param_by_name`; what `__ctype__()` of arrays and structs gives is taken too.
+    fn set_param_by_name_from_ctype(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.set_param_by_name(name, value, false)
+    }
+
+    /// As `set_params`; what `__ctype__()` of arrays and structs gives is taken too.
+    fn set_params_from_ctypes(&self, values: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.set_params(values)
+    }
+
+    /// The extents of the range: `shape`, and their product, `size`.
+    #[getter]
+    fn bounds(&self) -> Bounds {
+        let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        Bounds::new(state.extents, state.bounds.size)
+    }
+
     /// Sets the extents of the range.
     fn set_dim(&self, dim: &Bound<'_, PyAny>) -> PyResult<()> {
-        let bounds = bounds_argument(dim)?;
+        let extents = Extents::read(dim)?;
+        let bounds = extents.bounds(&self.instance)?;
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
-        state.bounds = bounds;
-        write_bounds(&bounds, &mut state.words);
+        (state.extents, state.bounds) = (extents, bounds);
+        write_bounds(&bounds, as_bytes(&mut state.words));
         Ok(())
     }
 
@@ -589,6 +618,6 @@ impl Launch {
 
     fn __repr__(&self) -> String {
         let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
-        format!("<launch of {} over {:?} on {}>", self.instance.name, state.bounds.dims, self.device)
+        format!("<launch of {} over {:?} on {}>", self.instance.name, state.extents.given(), self.device)
     }
 }

@@ -12,6 +12,7 @@ mod array;
 mod array_io;
 mod array_new;
 mod array_view;
+mod bounds;
 mod builtin;
 mod cache;
 mod cli;
@@ -23,6 +24,7 @@ mod dlpack;
 mod dtype;
 mod environment;
 mod error;
+mod families;
 mod function;
 mod graph;
 mod host_call;
@@ -77,7 +79,7 @@ mod _native {
     #[pymodule_export]
     use crate::coloring::{graph_coloring_assign, graph_coloring_balance, graph_coloring_groups};
     #[pymodule_export]
-    use crate::composite::{Matrix, Quaternion, Transform, Value, Vector, rebuild_value};
+    use crate::composite::{Value, rebuild_value};
     #[pymodule_export]
     use crate::device::{
         PyDevice, get_cuda_device, get_cuda_device_count, get_cuda_devices, get_cuda_driver_version,
@@ -94,6 +96,8 @@ mod _native {
         type_size, type_size_in_bytes, type_to_warp, types_equal, vector,
     };
     #[pymodule_export]
+    use crate::families::{Matrix, Quaternion, Transform, Vector};
+    #[pymodule_export]
     use crate::function::Function;
     #[pymodule_export]
     use crate::graph::{
@@ -103,7 +107,7 @@ mod _native {
     #[pymodule_export]
     use crate::indexed::IndexedArray;
     #[pymodule_export]
-    use crate::kernel::{Kernel, constant, func, kernel, struct_};
+    use crate::kernel::{Kernel, constant, func, kernel};
     #[pymodule_export]
     use crate::launch::{Launch, launch};
     #[pymodule_export]
@@ -125,7 +129,7 @@ mod _native {
         synchronize_stream, wait_event, wait_stream,
     };
     #[pymodule_export]
-    use crate::structs::{Struct, StructInstance};
+    use crate::structs::{Struct, StructInstance, struct_};
     #[pymodule_export]
     use crate::tape::{get_tape, set_tape};
 

@@ -3,7 +3,9 @@
 use inkle_diag::{Diagnostic, Span};
 use inkle_frontend::codes;
 use inkle_frontend::pattern::{Bindings, Pattern};
+use inkle_ir::Type;
 use inkle_module::CheckOptions;
+use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,6 +15,7 @@ use crate::error::{argument_error, compile_error};
 use crate::function::{Definition, key_of};
 use crate::kernel::{Kernel, Signature, wrong_count};
 use crate::module::Module;
+use crate::scope::result_patterns;
 
 impl Kernel {
     /// This kernel with definite types for all parameters.
@@ -80,9 +83,70 @@ impl Kernel {
             };
             types.push(ty);
         }
-        let params = signature.params.iter().zip(&types).map(|((n, _), ty)| (n.clone(), Pattern::Exact(*ty)));
-        let signature = Signature { params: params.collect(), exact: Some(types) };
-        self.with_signature(py, signature)
+        self.exactly(py, signature, types)
+    }
+
+    fn exactly<'py>(
+        &self,
+        py: Python<'py>,
+        generic: &Signature,
+        types: Vec<Type>,
+    ) -> PyResult<Bound<'py, Kernel>> {
+        let params = generic.params.iter().zip(&types).map(|((n, _), ty)| (n.clone(), Pattern::Exact(*ty)));
+        self.with_signature(py, Signature { params: params.collect(), exact: Some(types) })
+    }
+
+    /// The overloads that were declared of a generic kernel, by the types of their parameters.
+    pub(crate) fn declared_overloads<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let declared = PyDict::new(py);
+        if let Ok(signature) = self.signature(py).as_ref() {
+            for types in self.overloads() {
+                let names: Vec<String> = types.iter().map(|ty| ty.python_name()).collect();
+                declared.set_item(names.join(", "), self.exactly(py, signature, types)?)?;
+            }
+        }
+        Ok(declared)
+    }
+}
+
+/// The kernel that a function declares an overload of: the one of its key, or the one made of a function of its
+/// qualified name that was given another key.
+fn generic_kernel<'py>(
+    function: &Bound<'py, PyAny>,
+    key: &str,
+    module: &Module,
+) -> PyResult<Bound<'py, Kernel>> {
+    let py = function.py();
+    let kernels = module.kernels(py)?;
+    if let Some(Ok(kernel)) = kernels.get_item(key)?.map(|k| k.cast_into::<Kernel>()) {
+        return Ok(kernel);
+    }
+    let qualified = function.getattr(intern!(py, "__qualname__"))?;
+    let mut found = Vec::new();
+    for kernel in kernels.values().iter() {
+        let kernel = kernel.cast_into::<Kernel>()?;
+        let name = kernel.get().definition().function.bind(py).getattr(intern!(py, "__qualname__"))?;
+        if name.eq(&qualified)? {
+            found.push(kernel);
+        }
+    }
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        0 => Err(argument_error(
+            py,
+            format!("no generic kernel `{key}` in module `{}` to make an overload of", module.name()),
+        )),
+        _ => {
+            let keys: Vec<_> = found.iter().map(|k| format!("`{}`", k.get().key())).collect();
+            Err(argument_error(
+                py,
+                format!(
+                    "Ambiguous kernel lookup: {qualified} was made the kernels {}; write \
+                     `wp.overload(kernel, [types])`",
+                    keys.join(", ")
+                ),
+            ))
+        }
     }
 }
 
@@ -104,16 +168,17 @@ pub fn overload<'py>(
     let definition = Definition::new(kernel)?;
     let module = Module::named(py, &kernel.getattr(intern!(py, "__module__"))?.extract::<String>()?)?;
     let key = key_of(kernel)?;
-    let generic = module.get().kernels(py)?.get_item(&key)?;
-    let Some(generic) = generic.and_then(|g| g.cast_into::<Kernel>().ok()) else {
-        let message =
-            format!("no generic kernel `{key}` in module `{}` to make an overload of", module.get().name());
-        return Err(argument_error(py, message));
-    };
+    let generic = generic_kernel(kernel, &key, module.get())?;
     let types = PyDict::new(py);
     for (name, annotation) in definition.annotations(py)?.iter() {
         if name.extract::<String>()? != "return" {
             types.set_item(name, annotation)?;
+        } else if !matches!(result_patterns(&annotation)?, Ok(results) if results.is_empty()) {
+            return Err(PyTypeError::new_err(format!(
+                "Return annotations are not allowed on @wp.overload stubs: kernels return nothing, but that of \
+                 `{key}` says {}",
+                annotation.repr()?
+            )));
         }
     }
     // The name stands for the generic kernel still, so that launches go on choosing by their arguments.

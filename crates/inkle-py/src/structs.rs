@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use inkle_ir::{ArrayDesc, ArrayKind, Field, FieldLayout, IndexedArrayDesc, StructType, Type};
-use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
@@ -15,6 +16,7 @@ use crate::dtype::{NativeType, class_of, pattern_of, register_struct};
 use crate::error::{argument_error, class_name};
 use crate::indexed::IndexedArray;
 use crate::interface;
+use crate::module::Module;
 use crate::number;
 use crate::storage::Storage;
 use inkle_frontend::pattern::Pattern;
@@ -151,6 +153,14 @@ impl Struct {
 
 #[pymethods]
 impl Struct {
+    /// A class that names a struct as its base gets here.
+    fn __mro_entries__(&self, _bases: &Bound<'_, PyAny>) -> PyResult<Bound<'_, PyTuple>> {
+        Err(PyRuntimeError::new_err(format!(
+            "structs cannot inherit: a class cannot have struct `{}` as its base; hold it in a field",
+            self.decl.name
+        )))
+    }
+
     /// A new instance; every field is zero.
     fn __call__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Struct::instance_in(slf, Storage::new(slf.get().size), 0)
@@ -328,10 +338,10 @@ impl StructInstance {
         let offset = self.offset + field.layout.offset;
         let expected = |got: &str| {
             let text = format!(
-                "field `{}` of struct `{}` has type {}, not {got}",
+                "Struct field '{}' expects {} but got {got}, in an instance of `{}`",
                 field.name.bind(py),
-                self.decl.get().decl.name,
-                field.ty.python_name()
+                field.ty.python_name(),
+                self.decl.get().decl.name
             );
             argument_error(py, text)
         };
@@ -385,11 +395,12 @@ impl StructInstance {
                 self.storage.set_object(offset, Some(value.clone().unbind()));
             }
             other => {
+                if value.is_none() {
+                    self.storage.with_mut(py, offset, |bytes| bytes[..field.layout.size as usize].fill(0));
+                    return Ok(());
+                }
                 if number::is_number(value) {
-                    return Err(expected(&format!(
-                        "a single {}; write the constructor out",
-                        class_name(value)
-                    )));
+                    return Err(expected(&format!("a single value, {}", class_name(value))));
                 }
                 let components = components_from(value, other)?;
                 self.storage.with_mut(py, offset, |bytes| write_components(other, &components, bytes));
@@ -432,6 +443,11 @@ impl StructInstance {
             storage: made.storage.clone(),
             offset: made.offset,
         })
+    }
+
+    /// What recorded launches take as this struct: the struct itself.
+    fn __ctype__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
     }
 
     fn __setattr__(&self, name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -577,4 +593,48 @@ fn unique_name(name: String, fields: &[Field]) -> String {
         variants.len() - 1
     });
     if index == 0 { name } else { format!("{name}_{}", index + 1) }
+}
+
+/// Makes a Python class with annotated fields a struct that kernels can use.
+#[pyfunction]
+#[pyo3(name = "struct", signature = (c = None, *, module = None))]
+pub fn struct_<'py>(
+    py: Python<'py>,
+    c: Option<&Bound<'py, PyAny>>,
+    module: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let module = module.map(|m| m.clone().unbind());
+    let decorator = StructDecorator { module };
+    match c {
+        Some(c) => decorator.__call__(py, c),
+        None => Ok(Bound::new(py, decorator)?.into_any()),
+    }
+}
+
+#[pyclass(frozen, module = "inkle._native")]
+struct StructDecorator {
+    module: Option<Py<PyAny>>,
+}
+
+#[pymethods]
+impl StructDecorator {
+    fn __call__<'py>(&self, py: Python<'py>, c: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let cls = c.cast::<pyo3::types::PyType>().map_err(|_| {
+            argument_error(py, format!("a struct is made from a class, not from {}", class_name(c)))
+        })?;
+        let module = match &self.module {
+            Some(module) => crate::module::module_argument(py, Some(module.bind(py)))?,
+            None => Module::named(py, &cls.getattr(intern!(py, "__module__"))?.extract::<String>()?)?,
+        };
+        let annotations = crate::scope::class_annotations(cls)?;
+        let absent = py.import("inkle._planned")?.getattr("Absent")?;
+        for (field, annotation) in annotations.iter() {
+            if annotation.is_instance(&absent)? {
+                return absent.call1((format!("struct {} with its field {field}", cls.name()?),));
+            }
+        }
+        let declared = Struct::declare(cls, &annotations)?;
+        module.get().structs(py).set_item(cls.name()?, &declared)?;
+        Ok(declared.into_any())
+    }
 }

@@ -1,5 +1,7 @@
 """The names of types: tuples of them, and questions about them."""
 
+from typing import get_args, get_origin
+
 import numpy as _np
 
 from inkle import (
@@ -8,6 +10,7 @@ from inkle import (
     dtype_to_numpy,
     named_type,
 )
+from inkle import ref as Reference  # noqa: F401 - the name it has there
 from inkle import types as _types
 from inkle._planned import absent
 from inkle.types import *  # noqa: F403 - the public names are the ones meant
@@ -22,6 +25,35 @@ non_atomic_types = int_types[:4]
 
 _FLOATS = ("h", "f", "d")
 _LETTERS = ("b", "ub", "s", "us", "i", "ui", "l", "ul", *_FLOATS)
+
+
+class _Base(type):
+    """A class whose instances are the scalars of some types."""
+
+    def __instancecheck__(cls, instance):
+        return type(instance) in cls._types
+
+    def __subclasscheck__(cls, subclass):
+        return subclass is cls or subclass in cls._types
+
+
+class int_base(metaclass=_Base):
+    """The base of the integer types, to ``isinstance`` and ``issubclass``."""
+
+    _types = int_types
+
+
+class float_base(metaclass=_Base):
+    """The base of the floating-point types, to ``isinstance`` and ``issubclass``."""
+
+    _types = float_types
+
+
+class scalar_base(metaclass=_Base):
+    """The base of all scalar types but ``bool``, to ``isinstance`` and ``issubclass``."""
+
+    _types = scalar_types
+
 
 vector_types = (
     *(named_type(f"vec{n}{s}") for n in (2, 3, 4) for s in _LETTERS),
@@ -102,6 +134,9 @@ def get_type_code(t):
         return f"{'q' if kind == 'quaternion' else 't'}{scalar}"
     if t is str:
         return "str"
+    if get_origin(t) is tuple:
+        items = ["?" if item is Ellipsis else get_type_code(item) for item in get_args(t)]
+        return f"tpl{len(items)}{''.join(items)}"
     raise TypeError(f"{t!r} has no type code")
 
 

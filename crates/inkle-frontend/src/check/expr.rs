@@ -207,8 +207,11 @@ impl FunctionCx<'_, '_> {
                     crate::builtins::BUILTINS.iter().map(|b| b.name.to_owned()).collect();
                 candidates.extend(self.checker.env.library_names());
                 candidates.retain(|c| !c.starts_with('_'));
-                let mut diagnostic =
-                    Diagnostic::new(codes::NO_ATTRIBUTE, span, format!("{what} has no attribute `{attr}`"));
+                let mut diagnostic = Diagnostic::new(
+                    codes::NO_ATTRIBUTE,
+                    span,
+                    format!("`{attr}` is not an attribute of {what}"),
+                );
                 diagnostic = match nearest(attr, &candidates) {
                     Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
                     None => diagnostic.help("it may be spelt otherwise, or not available in kernels yet"),
@@ -537,7 +540,7 @@ impl FunctionCx<'_, '_> {
         let mut diagnostic = Diagnostic::new(
             codes::NO_ATTRIBUTE,
             span,
-            format!("{} has no attribute `{attr}`", ty.python_name()),
+            format!("`{attr}` is not an attribute of {}", ty.python_name()),
         );
         let candidates: Vec<String> = match ty {
             Type::Struct(s) => s.fields.iter().map(|f| f.name.clone()).collect(),
@@ -568,8 +571,12 @@ impl FunctionCx<'_, '_> {
             other => {
                 let what = self.describe(other);
                 Err(self.report(
-                    Diagnostic::new(codes::NO_ATTRIBUTE, span, format!("{what} has no attribute `{attr}`"))
-                        .help("kernels can use attributes of modules, structs, vectors and arrays"),
+                    Diagnostic::new(
+                        codes::NO_ATTRIBUTE,
+                        span,
+                        format!("`{attr}` is not an attribute of {what}"),
+                    )
+                    .help("kernels can use attributes of modules, structs, vectors and arrays"),
                 ))
             }
         }

@@ -13,7 +13,7 @@ use super::function::{Arg, FunctionCx, Instance, Origin};
 use super::val::{R, Val};
 use crate::env::{ConstValue, LibraryFunction};
 use crate::pattern::{Bindings, Pattern};
-use crate::tree::{Expr, ExprKind};
+use crate::tree::{Expr, ExprKind, FunctionDef};
 
 /// The signature of one overload.
 pub(super) struct LibrarySignature {
@@ -120,9 +120,17 @@ impl FunctionCx<'_, '_> {
     /// value.
     pub(super) fn try_library(&mut self, name: &str, args: &mut Args, span: Span) -> R<Option<Option<Val>>> {
         let overloads = self.checker.env.library(name);
+        // Where overloads name a parameter differently, the first one's name means the same place in all.
+        let aliases = overloads.first().map(|first| first.def.clone()).filter(|_| !args.keywords.is_empty());
         for overload in &overloads {
             let signature = LibrarySignature::of(overload);
-            if let Some((bound, bindings)) = self.match_library(overload, &signature, args, span) {
+            let mut matched = self.match_library(overload, &overload.def, &signature, args, span);
+            if let (None, Some(first)) = (&matched, &aliases)
+                && first.params.len() == overload.def.params.len()
+            {
+                matched = self.match_library(overload, first, &signature, args, span);
+            }
+            if let Some((bound, bindings)) = matched {
                 let matched = Matched { overload, signature: &signature, bound, bindings };
                 return self.call_overload(name, matched, args, span).map(Some);
             }
@@ -133,12 +141,13 @@ impl FunctionCx<'_, '_> {
     fn match_library(
         &mut self,
         overload: &LibraryFunction,
+        named_by: &FunctionDef,
         signature: &LibrarySignature,
         args: &Args,
         span: Span,
     ) -> Option<(Vec<(Val, Span)>, Bindings)> {
         let params = &overload.def.params;
-        let names: Vec<&str> = params.iter().map(|p| p.name.as_str()).collect();
+        let names: Vec<&str> = named_by.params.iter().map(|p| p.name.as_str()).collect();
         let default = |place: usize| match &*params[place].default.as_ref()?.kind {
             ExprKind::Int(i) => Some(Val::int(*i)),
             ExprKind::Float(f) => Some(Val::Const(ConstValue::Float(*f))),

@@ -282,6 +282,13 @@ impl FunctionCx<'_, '_> {
             }
         }
         match value {
+            Ok(crate::env::Binding::Const(ConstValue::None)) => {
+                let text = self.text_of(arg.span);
+                Err(self.report(
+                    Diagnostic::new(codes::NOT_A_VALUE, arg.span, format!("`{text}` gives None, which is no value"))
+                        .help("let it return a number, a type or a function; call Python for its effect elsewhere"),
+                ))
+            }
             Ok(binding) => {
                 let text = self.text_of(arg.span);
                 self.bound(binding, &text, arg.span)
@@ -319,7 +326,12 @@ impl FunctionCx<'_, '_> {
 
     fn min_max(&mut self, min: bool, builtin: &Builtin, args: &Args, span: Span) -> R<Val> {
         let op = if min { BinaryOp::Min } else { BinaryOp::Max };
-        if let [(val, at)] = args.positional.as_slice()
+        let single = match (args.positional.as_slice(), args.keywords.as_slice()) {
+            ([only], []) => Some(only.clone()),
+            ([], [(name, val, at)]) if name == "a" => Some((val.clone(), *at)),
+            _ => None,
+        };
+        if let Some((val, at)) = &single
             && let Some(Type::Vec { len, elem }) = self.type_of(val)
             && elem != Scalar::Bool
         {

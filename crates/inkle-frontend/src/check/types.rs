@@ -45,6 +45,10 @@ impl Axes {
     pub(super) fn part_type(&self, ty: Type) -> Type {
         let scalar = ty.scalar().expect("a composite");
         match self {
+            // An empty part has no shape of its own to keep.
+            Axes::Grid(Axis::Many(rows), Axis::Many(cols)) if rows.is_empty() || cols.is_empty() => {
+                Type::mat(0, 0, scalar)
+            }
             Axes::Grid(Axis::Many(rows), Axis::Many(cols)) => {
                 Type::mat(rows.len() as u32, cols.len() as u32, scalar)
             }

@@ -73,6 +73,14 @@ impl Instance {
         }
     }
 
+    /// Whether the kernel asks for the index of its thread or for the extents of the launch; so it is taken to be when
+    /// its body was not looked at.
+    #[cold]
+    pub fn reads_index(&self) -> bool {
+        let compiled = self.source.outcome.get().and_then(|outcome| outcome.as_ref().ok());
+        compiled.is_none_or(|compiled| compiled.forward.kernel.ir().reads_index())
+    }
+
     /// The kernel checked, at the first call.
     pub(super) fn compiled(&self, py: Python<'_>) -> Result<&Compiled, &CompileError> {
         let build = || {
