@@ -259,7 +259,7 @@ def test_names_of_kernels():
         wp.kernel(name="1st", module="unique")(body)
 
 
-@pytest.mark.parametrize("annotation", [float | int, wp.array[float] | None, Union[wp.vec3, wp.quat]])
+@pytest.mark.parametrize("annotation", [float | int, wp.array[float] | None, Union[wp.vec3, wp.quat]])  # noqa: UP007
 def test_unions_are_for_python(annotation):
     def either(x):
         return x
