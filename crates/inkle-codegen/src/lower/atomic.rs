@@ -40,25 +40,22 @@ impl<'m> Lower<'_, 'm> {
         value: &Parts,
         old_is_used: bool,
     ) -> Result<Parts> {
-        let mut scalars: SmallVec<[Scalar; 4]> = SmallVec::new();
-        // Address and value of each part, in turn.
-        let mut each: SmallVec<[Val; 8]> = SmallVec::new();
-        for (&(part, offset), &v) in parts(ty).iter().zip(value) {
+        let mut places: SmallVec<[(Scalar, u32); 4]> = SmallVec::new();
+        for &(part, offset) in &parts(ty) {
             let Part::Scalar(scalar) = part else {
                 return Err(CodegenError::broken(format!("{op} on an address")));
             };
-            scalars.push(scalar);
-            each.extend([self.byte_offset(at, offset), v]);
+            places.push((scalar, offset));
         }
-        if let (Val::Uniform(_), false, true) = (at, old_is_used, self.lanes > 1) {
+        if let (Val::Uniform(at), false, true) = (at, old_is_used, self.lanes > 1) {
             let mut combined: SmallVec<[V; 4]> = SmallVec::new();
-            for (&scalar, pair) in scalars.iter().zip(each.chunks_exact(2)) {
-                combined.extend(self.combine_lanes(op, scalar, pair[1]));
+            for (&(scalar, _), &v) in places.iter().zip(value) {
+                combined.extend(self.combine_lanes(op, scalar, v));
             }
-            if combined.len() == scalars.len() {
+            if combined.len() == places.len() {
                 let mut unseen = Parts::new();
-                for ((&scalar, pair), &v) in scalars.iter().zip(each.chunks_exact(2)).zip(&combined) {
-                    let at = self.uniform(pair[0])?;
+                for (&(scalar, offset), &v) in places.iter().zip(&combined) {
+                    let at = self.e.byte_offset(at, offset);
                     self.atomic_scalar(op, scalar, at, v, false)?;
                     // Nobody looks at it.
                     let ty = self.wide_type(self.scalar_type(scalar));
@@ -68,9 +65,13 @@ impl<'m> Lower<'_, 'm> {
             }
         }
         // All parts of a lane before the next lane: they are neighbours in memory.
+        let each: SmallVec<[Val; 8]> = [at].into_iter().chain(value.iter().copied()).collect();
         self.per_lane_all(&each, |l, each| {
-            let pairs = scalars.iter().zip(each.chunks_exact(2));
-            pairs.map(|(&scalar, pair)| l.atomic_scalar(op, scalar, pair[0], pair[1], old_is_used)).collect()
+            let one = |(&(scalar, offset), &v): (&(Scalar, u32), &V)| {
+                let at = l.e.byte_offset(each[0], offset);
+                l.atomic_scalar(op, scalar, at, v, old_is_used)
+            };
+            places.iter().zip(&each[1..]).map(one).collect()
         })
     }
 
@@ -378,76 +379,5 @@ impl<'m> Lower<'_, 'm> {
             })
         })?;
         Ok([old].into_iter().collect())
-    }
-
-    /// Does something for each active lane in turn and gathers what it gives. With one lane: once.
-    pub fn per_lane<const N: usize>(
-        &mut self,
-        vals: [Val; N],
-        mut each: impl FnMut(&mut Self, [V; N]) -> Result<V>,
-    ) -> Result<Val> {
-        let results = self.per_lane_all(&vals, |l, scalars| {
-            let mut these = [std::ptr::null_mut(); N];
-            these.copy_from_slice(scalars);
-            Ok([each(l, these)?].into_iter().collect())
-        })?;
-        Ok(results[0])
-    }
-
-    /// The same for any number of values and results.
-    fn per_lane_all(
-        &mut self,
-        vals: &[Val],
-        each: impl FnOnce(&mut Self, &[V]) -> Result<SmallVec<[V; 4]>>,
-    ) -> Result<Parts> {
-        if self.lanes == 1 {
-            let scalars = vals.iter().map(|&v| self.uniform(v)).collect::<Result<SmallVec<[V; 8]>>>()?;
-            return Ok(each(self, &scalars)?.into_iter().map(Val::Uniform).collect());
-        }
-        let wide: SmallVec<[Val; 8]> =
-            vals.iter().map(|&v| if v.is_uniform() { v } else { Val::Varying(self.wide(v)) }).collect();
-        let int = self.e.int(self.lanes);
-        let mask = self.mask_vector();
-        let all = self.mask_bits(mask);
-        let before = self.e.current_block();
-        let body = self.e.new_block("lane");
-        let done = self.e.new_block("lanes.done");
-        self.e.br(body);
-        self.e.at_end(body);
-        let left = self.e.phi(int);
-        self.e.add_incoming(left, all, before);
-        let gathered_slot = self.e.current_block();
-        let lane = self.e.intrinsic("llvm.cttz", &[int], &[left, self.e.i1(true)]);
-        let lane = if self.lanes < 32 { self.e.zext(lane, self.e.int(32)) } else { lane };
-        let scalars: SmallVec<[V; 8]> = wide
-            .iter()
-            .map(|&v| match v {
-                Val::Uniform(v) | Val::Varying(v) if !self.e.is_vector(v) => v,
-                other => {
-                    let v = self.wide(other);
-                    self.e.extract_element(v, lane)
-                }
-            })
-            .collect();
-        let results = each(self, &scalars)?;
-        let mut nexts: SmallVec<[(V, V); 4]> = SmallVec::new();
-        for result in results {
-            let ty = self.e.vector(self.e.type_of(result), self.lanes);
-            let gathered = self.e.phi_at_start(gathered_slot, ty);
-            self.e.add_incoming(gathered, self.e.null(ty), before);
-            nexts.push((gathered, self.e.insert_element(gathered, result, lane)));
-        }
-        let one = self.e.const_int(int, 1);
-        let less = self.e.sub(left, one);
-        let rest = self.e.and(left, less);
-        let end = self.e.current_block();
-        let more = self.e.icmp(Int::LLVMIntNE, rest, self.e.null(int));
-        self.e.cond_br(more, body, done);
-        self.e.add_incoming(left, rest, end);
-        for &(gathered, next) in &nexts {
-            self.e.add_incoming(gathered, next, end);
-        }
-        self.e.at_end(done);
-        Ok(nexts.into_iter().map(|(_, next)| Val::Varying(next)).collect())
     }
 }

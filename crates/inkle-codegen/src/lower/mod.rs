@@ -35,6 +35,7 @@ mod convert;
 mod division;
 mod effect;
 pub(crate) mod entry;
+mod lanes;
 mod local;
 mod memory;
 
