@@ -122,6 +122,32 @@ pub enum FunctionKind {
     Func,
 }
 
+/// What a function has to do with others when kernels run backwards. Forward code looks at none of it.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Links {
+    /// The function that gives the gradients in place of one made by differentiation. It takes the function's parameters,
+    /// the gradients of its results, and for each parameter the gradient so far (zero, or for an array the array of
+    /// gradients); it gives the gradients of the parameters that are no arrays.
+    pub gradient: Option<FunctionId>,
+    /// The function, of the same signature, that a backward pass calls in place of this one when it needs its results.
+    pub replay: Option<FunctionId>,
+    /// Differentiation is to replace the body: the function gives the gradients of that one's parameters that are no
+    /// arrays, when the gradients of all its results are one; it has the same parameters.
+    pub derivative_of: Option<FunctionId>,
+}
+
+impl Links {
+    /// All of them, to change them.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut FunctionId> {
+        [&mut self.gradient, &mut self.replay, &mut self.derivative_of].into_iter().flatten()
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = FunctionId> + use<> {
+        [self.gradient, self.replay, self.derivative_of].into_iter().flatten()
+    }
+}
+
 /// A kernel or function. The body block's parameters are the function's.
 #[derive(Clone, Debug)]
 pub struct Function {
@@ -135,6 +161,8 @@ pub struct Function {
     pub results: Vec<Type>,
     /// Where the function was written.
     pub span: Span,
+    /// How it is differentiated, where not by what its body says. Linked functions may come later in the module.
+    pub links: Links,
     /// The body.
     pub body: Block,
     ops: Vec<OpData>,
@@ -156,6 +184,7 @@ impl Function {
             params: Vec::new(),
             results,
             span: Span::NONE,
+            links: Links::default(),
             body: Block::new(0),
             ops: Vec::new(),
             blocks: vec![BlockData::default()],

@@ -50,7 +50,7 @@ mod verify;
 
 pub use builder::Builder;
 pub use ir::{
-    Block, BlockData, Function, FunctionId, FunctionKind, Module, Op, OpData, Param, Value, ValueData,
+    Block, BlockData, Function, FunctionId, FunctionKind, Links, Module, Op, OpData, Param, Value, ValueData,
     ValueDef,
 };
 pub use layout::{

@@ -67,9 +67,17 @@ type Parsed<T> = Result<T, Fail>;
 /// A call whose callee is known by name only until all functions are read.
 struct Call<'t> {
     function: usize,
-    op: Op,
+    what: Callee,
     name: std::borrow::Cow<'t, str>,
     at: usize,
+}
+
+/// What names the function.
+enum Callee {
+    Call(Op),
+    Gradient,
+    Replay,
+    Derivative,
 }
 
 struct Reader<'t> {
@@ -187,7 +195,13 @@ impl<'t> Reader<'t> {
             let Some(&callee) = names.get(&*call.name) else {
                 return Err(Fail { at: call.at, message: format!("no function is called `@{}`", call.name) });
             };
-            module.functions[call.function].op_mut(call.op).kind = OpKind::Call(callee);
+            let function = &mut module.functions[call.function];
+            match call.what {
+                Callee::Call(op) => function.op_mut(op).kind = OpKind::Call(callee),
+                Callee::Gradient => function.links.gradient = Some(callee),
+                Callee::Replay => function.links.replay = Some(callee),
+                Callee::Derivative => function.links.derivative_of = Some(callee),
+            }
         }
         Ok(module)
     }
@@ -225,6 +239,18 @@ impl<'t> Reader<'t> {
         let values = function.block(function.body).params.clone();
         for (label, value) in labels.into_iter().zip(values) {
             self.define(label, value)?;
+        }
+        while let Token::Word(word) = self.token {
+            let what = match word {
+                "gradient" => Callee::Gradient,
+                "replay" => Callee::Replay,
+                "derivative" => Callee::Derivative,
+                _ => break,
+            };
+            self.advance()?;
+            let at = self.at;
+            let Token::Global(name) = self.advance()? else { return self.expected("a function's `@name`") };
+            self.calls.push(Call { function: position, what, name, at });
         }
         self.expect("{")?;
         self.body(&mut function, position)?;

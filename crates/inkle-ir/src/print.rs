@@ -29,7 +29,8 @@
 //! Functions are `@name`; a name with characters other than letters, digits, `_`, `.` and `$` is quoted,
 //! `@"a b"`; `@#2` is the module's third function, written where a name would not find it. A parameter is
 //! `%0 name: T`; without a name it is called as its value is. Names of parameters, fields and structs are
-//! quoted where they are not plain.
+//! quoted where they are not plain. After the results of a function, `gradient @g`, `replay @r` and `derivative @f`
+//! name its [`Links`](crate::Links).
 //!
 //! **Types.** `bool`, `i8` ... `f64`, `vec<3, f32>`, `mat<2x3, f32>`, `quat<f32>`, `transform<f32>`, `struct S`,
 //! `array<T, 2>`, `indexedarray<T, 1>`, `ref<T>`. A struct is declared once, before its use.
@@ -279,6 +280,15 @@ impl<'a> Printer<'a> {
         }
         out.write_str(")")?;
         self.arrow(out, &function.results)?;
+        let links = function.links;
+        for (keyword, id) in
+            [("gradient", links.gradient), ("replay", links.replay), ("derivative", links.derivative_of)]
+        {
+            if let Some(id) = id {
+                write!(out, " {keyword} @")?;
+                self.callee(out, id)?;
+            }
+        }
         out.write_str(" {\n")
     }
 

@@ -41,6 +41,9 @@
 //! - **V021** A `print` has one conversion for each scalar component that it prints, of the component's family;
 //!   `%s`, `%n` and `*` are not to be had.
 //!
+//! Of links between functions:
+//! - **V022** A linked function exists, is no kernel, and has the signature that the link asks for.
+//!
 //! # What is not checked
 //! Indices that are not constants, division by zero, the step of a `for`: these are the program's business.
 
@@ -113,6 +116,7 @@ pub fn verify(module: &Module) -> Result<(), VerifyErrors> {
         // The walk relies on sound references, and code that asks for sizes on sound types.
         if checker.arenas() && checker.types(&mut types) {
             checker.signature();
+            checker.links();
             checker.block(function.body, None, 0);
         }
         checker.finish(&mut errors);
@@ -205,6 +209,45 @@ impl<'m> Checker<'m> {
                 let message = format!("parameter `{}` is {}, but {inside} in the body", param.name, param.ty);
                 self.report("V005", None, message);
             }
+        }
+    }
+
+    /// V022.
+    fn links(&mut self) {
+        let function = self.function;
+        let links = function.links;
+        if let Some(id) = links.iter().find(|id| id.index() >= self.module.functions.len()) {
+            return self.report(
+                "V022",
+                None,
+                format!("is linked to function {}, which does not exist", id.index()),
+            );
+        }
+        let params = |f: &Function| f.params.iter().map(|p| p.ty).collect::<Vec<_>>();
+        let own = params(function);
+        let is_value = |ty: &Type| !matches!(ty, Type::Array(_) | Type::Ref(_));
+        let values = |types: &[Type]| types.iter().copied().filter(is_value).collect::<Vec<_>>();
+        if let Some(id) = links.gradient {
+            let linked = self.module.function(id);
+            let expected = [&own[..], &function.results, &own].concat();
+            self.linked("gradient", linked, &expected, &values(&own));
+        }
+        if let Some(id) = links.replay {
+            self.linked("replay", self.module.function(id), &own, &function.results);
+        }
+        if let Some(id) = links.derivative_of {
+            let of = self.module.function(id);
+            self.linked("derivative", of, &own, &of.results);
+            if function.results != values(&own) {
+                self.report("V022", None, "a derivative gives a value for each parameter that is no array");
+            }
+        }
+    }
+
+    fn linked(&mut self, what: &str, linked: &Function, params: &[Type], results: &[Type]) {
+        let found: Vec<Type> = linked.params.iter().map(|p| p.ty).collect();
+        if linked.kind != FunctionKind::Func || found != params || linked.results != results {
+            self.report("V022", None, format!("its {what} @{} has another signature", linked.name));
         }
     }
 

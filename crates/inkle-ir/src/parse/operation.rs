@@ -6,7 +6,7 @@ use inkle_diag::Span;
 use smallvec::SmallVec;
 
 use super::lexer::Token;
-use super::{Call, Fail, Label, Open, Parsed, Reader};
+use super::{Call, Callee, Fail, Label, Open, Parsed, Reader};
 use crate::ir::{Block, Function, FunctionId, Op, Value};
 use crate::op::{AtomicOp, BinaryOp, CmpOp, Constant, OpKind, UnaryOp};
 use crate::types::{Scalar, Type};
@@ -289,7 +289,12 @@ impl<'t> Reader<'t> {
         self.expect(")")?;
         let types = self.result_types(&results)?;
         let op = self.append(function, block, kind, &operands, results, types)?;
-        self.calls.extend(name.map(|name: Cow<'t, str>| Call { function: position, op, name, at }));
+        self.calls.extend(name.map(|name: Cow<'t, str>| Call {
+            function: position,
+            what: Callee::Call(op),
+            name,
+            at,
+        }));
         Ok(())
     }
 

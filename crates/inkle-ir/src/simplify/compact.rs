@@ -7,6 +7,7 @@ pub fn compact(function: &mut Function) {
     let name = std::mem::take(&mut function.name);
     let mut new = Function::new(name, function.kind, params, results);
     new.span = function.span;
+    new.links = function.links;
     let values = vec![None; function.value_count()];
     let (from, to) = (function.body, new.body);
     let mut copier = Copier { old: function, new, values };

@@ -1,17 +1,18 @@
 use crate::ir::{Block, FunctionId, Module};
 use crate::op::OpKind;
 
-/// Removes the functions that the last one, the kernel, does not reach through calls.
+/// Removes the functions that the last one, the kernel, does not reach through calls and links.
 pub fn remove_uncalled(module: &mut Module) {
     let count = module.functions.len();
-    let mut reached = vec![false; count];
-    if let Some(kernel) = reached.last_mut() {
-        *kernel = true;
+    if count < 2 {
+        return;
     }
-    // Callees come before callers, so one walk from the end meets every caller before its callees.
-    for caller in (0..count).rev().filter(|_| count > 1) {
-        if reached[caller] {
-            each_callee(module, caller, |callee| reached[callee.index()] = true);
+    let mut reached = vec![false; count];
+    let mut work = vec![count - 1];
+    while let Some(caller) = work.pop() {
+        if !std::mem::replace(&mut reached[caller], true) {
+            work.extend(module.functions[caller].links.iter().map(FunctionId::index));
+            each_callee(module, caller, |callee| work.push(callee.index()));
         }
     }
     if reached.iter().all(|&r| r) {
@@ -26,7 +27,9 @@ pub fn remove_uncalled(module: &mut Module) {
     let mut is_reached = reached.iter();
     module.functions.retain(|_| is_reached.next() == Some(&true));
     for caller in 0..module.functions.len() {
-        each_callee(module, caller, |callee| *callee = FunctionId::new(positions[callee.index()]));
+        let moved = |id: FunctionId| FunctionId::new(positions[id.index()]);
+        each_callee(module, caller, |callee| *callee = moved(*callee));
+        module.functions[caller].links.iter_mut().for_each(|id| *id = moved(*id));
     }
 }
 
