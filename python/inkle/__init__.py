@@ -200,7 +200,7 @@ _PLANNED = frozenset(
     device_to_jax device_to_paddle dtype_from_jax dtype_from_paddle dtype_to_jax dtype_to_paddle event_from_ipc_handle
     fabricarray fabricarrayarray fixedarray from_ipc_handle from_jax from_paddle
     get_cpu_kernel_cache_key get_cuda_kernel_properties get_cuda_max_cluster_dim
-    get_cuda_toolkit_version get_device_allocator grad indexedfabricarray
+    get_cuda_toolkit_version get_device_allocator indexedfabricarray
     indexedfabricarrayarray is_cubql_available
     jax_callable jax_kernel launch_tiled map_cuda_device print_diagnostics print_memory_report set_cuda_allocator
     set_device_allocator set_mempool_access_enabled set_peer_access_enabled stream_from_paddle tile

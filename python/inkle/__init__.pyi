@@ -258,6 +258,8 @@ class Function:
     @property
     def func(self) -> Any:
         """The Python function."""
+    def give(self, role: Any, function: Any) -> Any:
+        """Makes a Python function the gradient (`"gradient"`) or the replay (`"replay"`) of this one."""
     @property
     def key(self) -> Any:
         """The name within the module."""
@@ -819,13 +821,20 @@ def func(f: Any = ..., *, name: Any = ..., module: Any = ..., inline: Any = ...)
     """
 
 def func_grad(forward_func: Any) -> Any:
-    """Makes the decorated function the gradient of ``forward_func``."""
+    """Makes the decorated function the gradient of ``forward_func``.
+
+        It takes the parameters of ``forward_func``, then the gradient of each of its results, and adds to ``adjoint[x]`` for
+        each parameter ``x``; of an array it is the array of gradients. Of the overloads of ``forward_func`` it is the gradient
+        of the one whose types it has.
+    """
 
 def func_native(snippet: Any, adj_snippet: Any = ..., replay_snippet: Any = ...) -> Any:
     """Functions written in C++: not available in inkle yet. What is decorated can be declared, not called."""
 
 def func_replay(forward_func: Any) -> Any:
-    """Makes the decorated function what the backward pass calls in place of ``forward_func``."""
+    """Makes the decorated function, of the same parameters and results, what a backward pass calls in place of
+        ``forward_func`` when it needs its results.
+    """
 
 def get_cuda_device(ordinal: Any = ...) -> Any:
     """The GPU of an ordinal; the current GPU for `None`."""
@@ -1485,6 +1494,9 @@ def frac(x: _Number) -> _Number:
 
 def get_diag(mat: _Matrix) -> _Vector:
     """The diagonal of a square matrix."""
+
+def grad(*args: Any, **kwargs: Any) -> Any:
+    """`grad(f)(x, y)` gives the gradients of the parameters of a function or built-in `f` that are no arrays, as a number or a tuple; those of its results are taken to be one."""
 
 def identity(n: _Number, dtype: _Number) -> _Matrix:
     """The `n` x `n` identity matrix."""

@@ -101,13 +101,23 @@ impl Summaries {
             return known.clone();
         }
         let function = module.function(id);
-        let mut varied = Varied::new(module, function, self);
-        varied.params(params);
-        let body = function.body;
-        varied.block(body);
-        let last = *function.block(body).ops.last().expect("verified");
-        let results = function.op(last).operands.iter().map(|&v| varied.info(v)).collect();
-        let summary = Summary { results, writes: varied.writes };
+        let summary = if function.links.gradient.is_some() {
+            // What flows is the business of the function that gives the gradients.
+            let flows = params.iter().any(|p| p.varied || p.arrays.iter().any(|&s| s != State::No));
+            let info = |&ty: &Type| Info {
+                varied: flows && has_float(ty),
+                arrays: SmallVec::from_elem(State::Maybe, array_count(ty)),
+            };
+            Summary { results: function.results.iter().map(info).collect(), writes: flows }
+        } else {
+            let mut varied = Varied::new(module, function, self);
+            varied.params(params);
+            let body = function.body;
+            varied.block(body);
+            let last = *function.block(body).ops.last().expect("verified");
+            let results = function.op(last).operands.iter().map(|&v| varied.info(v)).collect();
+            Summary { results, writes: varied.writes }
+        };
         self.memo.insert(key, summary.clone());
         summary
     }

@@ -1,10 +1,12 @@
 //! The functions of the backward module: what they are made from, each made once.
 
-use inkle_ir::{Function, FunctionId, Module, Param, Value};
-use rustc_hash::FxHashMap;
+use inkle_ir::{Builder, Function, FunctionId, FunctionKind, Links, Module, Op, OpKind, Param, Type, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
-use crate::activity::{Activity, Info, Summaries};
+use crate::activity::{Activity, Info, State, Summaries, array_count, has_float};
 use crate::overwrite;
+use crate::scalar::ones;
 use crate::sweep::{Result, Sweep};
 
 /// What an adjoint function is made from.
@@ -22,6 +24,8 @@ pub(crate) struct Adjoint {
     pub id: FunctionId,
     /// The parameters whose gradients are its results.
     pub params: Vec<usize>,
+    /// The parameters that are addresses with a gradient: the gradients' addresses are its last arguments.
+    pub addresses: Vec<usize>,
 }
 
 /// Makes the functions of the backward module.
@@ -31,6 +35,10 @@ pub(crate) struct Driver<'m> {
     summaries: Summaries,
     replays: FxHashMap<FunctionId, FunctionId>,
     adjoints: FxHashMap<Key, Adjoint>,
+    copies: FxHashMap<FunctionId, FunctionId>,
+    names: FxHashSet<String>,
+    /// The function whose body is to be replaced by the derivative that it stands for.
+    stub: Option<FunctionId>,
 }
 
 impl<'m> Driver<'m> {
@@ -41,10 +49,21 @@ impl<'m> Driver<'m> {
             summaries: Summaries::default(),
             replays: FxHashMap::default(),
             adjoints: FxHashMap::default(),
+            copies: FxHashMap::default(),
+            names: FxHashSet::default(),
+            stub: None,
         }
     }
 
-    fn push(&mut self, function: Function) -> FunctionId {
+    fn push(&mut self, mut function: Function) -> FunctionId {
+        let stem = std::mem::take(&mut function.name);
+        let mut name = stem.clone();
+        let mut number = 2;
+        while !self.names.insert(name.clone()) {
+            name = format!("{stem}.{number}");
+            number += 1;
+        }
+        function.name = name;
         self.out.functions.push(function);
         FunctionId::new(self.out.functions.len() - 1)
     }
@@ -55,6 +74,11 @@ impl<'m> Driver<'m> {
             return Ok(known);
         }
         let f = self.module.function(id);
+        if let Some(replay) = f.links.replay {
+            let made = self.copy(replay)?;
+            self.replays.insert(id, made);
+            return Ok(made);
+        }
         let results = vec![false; f.results.len()];
         let nothing: Vec<Info> = f.params.iter().map(|p| Info::nothing(p.ty)).collect();
         let activity = Activity::new(self.module, f, &mut self.summaries, &nothing, &results);
@@ -69,6 +93,136 @@ impl<'m> Driver<'m> {
         Ok(made)
     }
 
+    /// The function as it is.
+    pub fn copy(&mut self, id: FunctionId) -> Result<FunctionId> {
+        if let Some(&known) = self.copies.get(&id) {
+            return Ok(known);
+        }
+        let mut function = match self.module.function(id).links.derivative_of {
+            Some(of) if self.stub == Some(id) => self.derivative(id, of)?,
+            _ => {
+                let mut function = self.module.function(id).clone();
+                for index in 0..function.op_count() {
+                    let op = Op::new(index);
+                    if let OpKind::Call(callee) = function.op(op).kind {
+                        function.op_mut(op).kind = OpKind::Call(self.copy(callee)?);
+                    }
+                }
+                function
+            }
+        };
+        function.links = Links::default();
+        let made = self.push(function);
+        self.copies.insert(id, made);
+        Ok(made)
+    }
+
+    /// The function that gives the gradients of a function's parameters when those of its results are one.
+    fn derivative(&mut self, id: FunctionId, of: FunctionId) -> Result<Function> {
+        let (stub, f) = (self.module.function(id), self.module.function(of));
+        let mut out =
+            Function::new(&stub.name, FunctionKind::Func, stub.params.clone(), stub.results.clone());
+        out.span = stub.span;
+        let body = out.body;
+        let params = out.block(body).params.to_vec();
+        let is_value = |ty: Type| !matches!(ty, Type::Array(_) | Type::Ref(_));
+        let mut gradients: FxHashMap<usize, Value> = FxHashMap::default();
+        if let Some(gradient) = f.links.gradient {
+            let gradient = self.copy(gradient)?;
+            let mut b = Builder::new(&mut out, body);
+            let mut args = params.clone();
+            args.extend(f.results.iter().map(|&ty| ones(&mut b, ty)).collect::<Vec<_>>());
+            for &param in &params {
+                let ty = b.ty(param);
+                args.push(if is_value(ty) { b.zero(ty) } else { b.value(OpKind::GradArray, [param], ty) });
+            }
+            let call = b.call(gradient, &args, &stub.results);
+            let values = (0..params.len()).filter(|&i| is_value(f.params[i].ty));
+            gradients.extend(values.zip(out.op(call).results.iter().copied()));
+        } else {
+            let info = |ty: Type| Info {
+                varied: has_float(ty),
+                arrays: SmallVec::from_elem(State::No, array_count(ty)),
+            };
+            let infos: Vec<Info> = f.params.iter().map(|p| info(p.ty)).collect();
+            let wanted: Vec<bool> = f.results.iter().map(|&ty| has_float(ty)).collect();
+            let adjoint = self.adjoint(of, &infos, &wanted)?;
+            let mut b = Builder::new(&mut out, body);
+            let mut args = params.clone();
+            for &ty in f.results.iter().filter(|&&ty| has_float(ty)) {
+                args.push(ones(&mut b, ty));
+            }
+            let types: Vec<Type> = adjoint.params.iter().map(|&i| f.params[i].ty).collect();
+            let call = b.call(adjoint.id, &args, &types);
+            gradients.extend(adjoint.params.iter().copied().zip(out.op(call).results.iter().copied()));
+        }
+        let mut b = Builder::new(&mut out, body);
+        let mut returned = Vec::new();
+        for (index, param) in f.params.iter().enumerate().filter(|(_, p)| is_value(p.ty)) {
+            returned.push(gradients.get(&index).copied().unwrap_or_else(|| b.zero(param.ty)));
+        }
+        b.effect(OpKind::Return, returned);
+        Ok(out)
+    }
+
+    /// The module with the first function that stands for a derivative made one.
+    pub fn complete(&mut self, stub: FunctionId) -> Result<()> {
+        self.stub = Some(stub);
+        self.copy(FunctionId::new(self.module.functions.len() - 1))?;
+        // A link may lead to functions that nothing else reaches, and these to further ones.
+        let mut done: FxHashSet<FunctionId> = FxHashSet::default();
+        loop {
+            let known: Vec<FunctionId> =
+                self.copies.keys().copied().filter(|id| !done.contains(id)).collect();
+            if known.is_empty() {
+                break;
+            }
+            for id in known {
+                done.insert(id);
+                for linked in self.module.function(id).links.iter() {
+                    self.copy(linked)?;
+                }
+            }
+        }
+        let mut order = Vec::new();
+        for (&from, &to) in &self.copies {
+            let mut links = self.module.function(from).links;
+            if from == stub {
+                links.derivative_of = None;
+            }
+            links.iter_mut().for_each(|id| *id = self.copies[id]);
+            self.out.functions[to.index()].links = links;
+            if self.module.function(from).kind == FunctionKind::Kernel {
+                order.push(to);
+            }
+        }
+        // What links led to was copied after the kernel, which comes last.
+        let kernel = order[0].index();
+        let last = self.out.functions.len() - 1;
+        let moved = |id: FunctionId| {
+            let index = id.index();
+            FunctionId::new(if index == kernel {
+                last
+            } else if index > kernel {
+                index - 1
+            } else {
+                index
+            })
+        };
+        let function = self.out.functions.remove(kernel);
+        self.out.functions.push(function);
+        for function in &mut self.out.functions {
+            function.links.iter_mut().for_each(|id| *id = moved(*id));
+            for index in 0..function.op_count() {
+                let op = Op::new(index);
+                if let OpKind::Call(callee) = function.op(op).kind {
+                    function.op_mut(op).kind = OpKind::Call(moved(callee));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The adjoint function for a call with these arguments, when the gradients of `results` are given.
     pub fn adjoint(&mut self, id: FunctionId, params: &[Info], results: &[bool]) -> Result<Adjoint> {
         let key = Key { function: id, params: params.to_vec(), results: results.to_vec() };
@@ -81,14 +235,26 @@ impl<'m> Driver<'m> {
         let given: Vec<usize> = (0..values.len()).filter(|&i| activity.is_active(values[i])).collect();
         let types = given.iter().map(|&i| f.params[i].ty).collect();
         let wanted: Vec<usize> = (0..results.len()).filter(|&i| results[i]).collect();
-        let more = wanted.iter().map(|&i| Param { name: format!("adj_{i}"), ty: f.results[i] }).collect();
+        let addresses: Vec<usize> = (0..values.len())
+            .filter(|&i| matches!(f.params[i].ty, Type::Ref(_)) && activity.state(values[i]) != State::No)
+            .collect();
+        let gradient = |param: &Param| Param { name: format!("adj_{}", param.name), ty: param.ty };
+        let more = wanted
+            .iter()
+            .map(|&i| Param { name: format!("adj_{i}"), ty: f.results[i] })
+            .chain(addresses.iter().map(|&i| gradient(&f.params[i])))
+            .collect();
         let name = format!("{}.adjoint{}", f.name, self.adjoints.len());
         let mut sweep = Sweep::new(self, id, activity, name, more, types);
+        let first = f.params.len();
+        for (position, &i) in addresses.iter().enumerate() {
+            let address = sweep.out.block(sweep.out.body).params[first + wanted.len() + position];
+            sweep.gradients.insert(values[i], address);
+        }
         let need = sweep.need(f.body);
         overwrite::check(f, sweep.needs.known())?;
         sweep.forward(f.body, &need, true)?;
         let returned = sweep.yielded(f.body);
-        let first = f.params.len();
         for (position, &i) in wanted.iter().enumerate() {
             let gradient = sweep.out.block(sweep.out.body).params[first + position];
             sweep.accumulate(returned[i], gradient);
@@ -99,7 +265,7 @@ impl<'m> Driver<'m> {
             gradients.push(sweep.take_or_zero(values[i]));
         }
         let function = sweep.finish(gradients);
-        let made = Adjoint { id: self.push(function), params: given };
+        let made = Adjoint { id: self.push(function), params: given, addresses };
         self.adjoints.insert(key, made.clone());
         Ok(made)
     }

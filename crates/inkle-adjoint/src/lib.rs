@@ -49,7 +49,7 @@ mod rules;
 mod scalar;
 mod sweep;
 
-use inkle_ir::{Module, Type};
+use inkle_ir::{FunctionId, Module, Type};
 
 use activity::{Info, State, array_count, has_float};
 use driver::Driver;
@@ -76,6 +76,20 @@ pub fn count_arrays(types: impl IntoIterator<Item = Type>) -> usize {
 /// Whether an array of such elements can have a gradient that something flows to.
 pub fn is_differentiable(element: Type) -> bool {
     has_float(element)
+}
+
+/// Gives the functions of a module that stand for derivatives ([`Links::derivative_of`](inkle_ir::Links)) their bodies.
+///
+/// # Errors
+/// When a function cannot be differentiated.
+pub fn complete(module: &mut Module) -> Result<(), AdjointError> {
+    // The first one needs none of the others: functions come before what they are the derivatives of is used.
+    while let Some(stub) = module.functions.iter().position(|f| f.links.derivative_of.is_some()) {
+        let mut driver = Driver::new(module);
+        driver.complete(FunctionId::new(stub))?;
+        *module = driver.out;
+    }
+    Ok(())
 }
 
 /// The module that runs the kernel of `module` backwards, for arguments with the given gradients. It has the kernel's

@@ -65,7 +65,10 @@ impl Sweep<'_, '_> {
     }
 
     /// The address of the gradient of what lies at an address.
-    fn gradient_of(&mut self, reference: Value) -> Result<Value> {
+    pub fn gradient_of(&mut self, reference: Value) -> Result<Value> {
+        if let Some(&address) = self.gradients.get(&reference) {
+            return Ok(address);
+        }
         let f = self.f;
         let data = f.defining_op(reference).ok_or(AdjointError::ChosenAddress(self.span))?;
         match data.kind {

@@ -1,9 +1,10 @@
 //! The reverse sweep: what flows back through each operation.
 
-use inkle_ir::{BinaryOp, Block, Builder, Constant, Op, OpKind, Type, Value};
+use inkle_ir::{BinaryOp, Block, Builder, Constant, FunctionId, Op, OpKind, Type, Value};
 use rustc_hash::FxHashMap;
 
-use crate::activity::has_float;
+use crate::activity::{State, has_float};
+use crate::error::AdjointError;
 use crate::rules::{Derivative, Uses, derivative};
 use crate::scalar;
 use crate::sweep::{Result, Sweep};
@@ -252,16 +253,57 @@ impl Sweep<'_, '_> {
         if !writes && given.iter().all(Option::is_none) {
             return Ok(());
         }
+        if let Some(gradient) = self.driver.module.function(callee).links.gradient {
+            return self.custom_gradient(op, gradient, &given);
+        }
         let params: Vec<_> = data.operands.iter().map(|&v| self.activity.info(v).clone()).collect();
         let wanted: Vec<bool> = given.iter().map(Option::is_some).collect();
         let adjoint = self.driver.adjoint(callee, &params, &wanted)?;
         let mut args: Vec<Value> = data.operands.iter().map(|&v| self.primal(v)).collect();
         args.extend(given.into_iter().flatten());
+        for &i in &adjoint.addresses {
+            if self.activity.state(data.operands[i]) == State::Maybe {
+                return Err(AdjointError::ChosenAddress(data.span));
+            }
+            args.push(self.gradient_of(data.operands[i])?);
+        }
         let types: Vec<Type> = adjoint.params.iter().map(|&i| f.ty(data.operands[i])).collect();
         let made = self.build().call(adjoint.id, &args, &types);
         for (position, &i) in adjoint.params.iter().enumerate() {
             let gradient = self.out.op(made).results[position];
             self.accumulate(data.operands[i], gradient);
+        }
+        Ok(())
+    }
+
+    /// Calls the function that gives a call's gradients.
+    fn custom_gradient(&mut self, op: Op, gradient: FunctionId, given: &[Option<Value>]) -> Result<()> {
+        let f = self.f;
+        let data = f.op(op);
+        let gradient = self.driver.copy(gradient)?;
+        let mut args: Vec<Value> = data.operands.iter().map(|&v| self.primal(v)).collect();
+        for (&result, given) in data.results.iter().zip(given) {
+            let ty = f.ty(result);
+            args.push(given.unwrap_or_else(|| self.build().zero(ty)));
+        }
+        let is_value = |v: &&Value| !matches!(f.ty(**v), Type::Array(_) | Type::Ref(_));
+        for operand in &data.operands {
+            let ty = f.ty(*operand);
+            args.push(match ty {
+                Type::Array(_) => {
+                    let array = self.primal(*operand);
+                    self.build().value(OpKind::GradArray, [array], ty)
+                }
+                Type::Ref(_) => self.gradient_of(*operand)?,
+                _ => self.build().zero(ty),
+            });
+        }
+        let values: Vec<Value> = data.operands.iter().filter(is_value).copied().collect();
+        let types: Vec<Type> = values.iter().map(|&v| f.ty(v)).collect();
+        let made = self.build().call(gradient, &args, &types);
+        for (position, &value) in values.iter().enumerate() {
+            let gradient = self.out.op(made).results[position];
+            self.accumulate(value, gradient);
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! The formulas of elementwise operations.
 
+use crate::activity::has_float;
 use inkle_ir::{BinaryOp, Builder, CmpOp, Constant, OpKind, Type, UnaryOp, Value};
 
 /// `value` in all components.
@@ -11,6 +12,24 @@ fn splat(b: &mut Builder<'_>, ty: Type, value: f64) -> Value {
     }
     let count = ty.component_count().expect("it has components") as usize;
     b.value(OpKind::Construct, std::iter::repeat_n(part, count), ty)
+}
+
+/// One in all floats.
+pub(crate) fn ones(b: &mut Builder<'_>, ty: Type) -> Value {
+    match ty {
+        Type::Struct(s) => {
+            let mut whole = b.zero(ty);
+            for (index, field) in s.fields.iter().enumerate() {
+                if has_float(field.ty) {
+                    let part = ones(b, field.ty);
+                    whole = b.insert(whole, part, index as u32);
+                }
+            }
+            whole
+        }
+        _ if has_float(ty) => splat(b, ty, 1.0),
+        _ => b.zero(ty),
+    }
 }
 
 /// Applies `f` to each component of the operands, which have one type.

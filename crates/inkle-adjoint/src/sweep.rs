@@ -31,6 +31,8 @@ pub(crate) struct Sweep<'d, 'm> {
     pub counts: FxHashMap<Op, Value>,
     /// Where loops recorded their values: one array per stored value.
     pub records: FxHashMap<Op, Vec<Value>>,
+    /// The addresses of gradients, for parameters of `f` that are addresses.
+    pub gradients: FxHashMap<Value, Value>,
 }
 
 impl<'d, 'm> Sweep<'d, 'm> {
@@ -64,6 +66,7 @@ impl<'d, 'm> Sweep<'d, 'm> {
             adjoints: FxHashMap::default(),
             counts: FxHashMap::default(),
             records: FxHashMap::default(),
+            gradients: FxHashMap::default(),
         }
     }
 

@@ -40,6 +40,7 @@ pub enum Special {
     ExpectNear,
     ExpectNeq,
     Extract,
+    Grad,
     Identity,
     IsInstance,
     LaunchDim,
@@ -447,6 +448,14 @@ pub const BUILTINS: &[Builtin] = &[
         &[],
         Lower::Special(Special::Static),
         "A Python expression evaluated while compiling.",
+    ),
+    entry(
+        "grad",
+        "Code Generation",
+        &[],
+        Lower::Special(Special::Grad),
+        "`grad(f)(x, y)` gives the gradients of the parameters of a function or built-in `f` that are no arrays, as a \
+         number or a tuple; those of its results are taken to be one.",
     ),
     entry(
         "tid",

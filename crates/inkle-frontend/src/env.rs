@@ -102,6 +102,24 @@ pub trait Environment {
     /// When the source cannot be found or does not parse.
     fn function(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics>;
 
+    /// The functions given to be the gradient of `key` or of one of its overloads, oldest first.
+    ///
+    /// # Errors
+    /// When the source of one cannot be found or does not parse.
+    fn gradients(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
+        let _ = key;
+        Ok(Vec::new())
+    }
+
+    /// The functions given to be the replay of `key` or of one of its overloads, oldest first.
+    ///
+    /// # Errors
+    /// When the source of one cannot be found or does not parse.
+    fn replays(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
+        let _ = key;
+        Ok(Vec::new())
+    }
+
     /// What `name` means in the body of `function`; `None` when nothing has the name.
     fn resolve(&self, function: FunctionKey, name: &str) -> Option<Binding>;
 

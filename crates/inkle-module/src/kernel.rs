@@ -10,7 +10,7 @@ use inkle_codegen::{ArtifactKind, CodegenError, CpuTarget, CudaOutput, CudaTarge
 use inkle_diag::{Diagnostics, SourceFile, Span};
 use inkle_frontend::env::{Environment, FunctionKey};
 use inkle_frontend::{CheckOptions, check_kernel};
-use inkle_ir::{Block, Module, OpKind, Param, ParamLayout, Type};
+use inkle_ir::{Block, Function, Links, Module, OpKind, Param, ParamLayout, Type};
 use inkle_runtime::elf::LoadedObject;
 use inkle_runtime::{CpuFunction, CudaFunction, CudaModule, Device, Loaded, RuntimeError};
 
@@ -21,6 +21,8 @@ use crate::error::CompileError;
 #[derive(Debug)]
 pub struct KernelIr {
     module: Module,
+    /// The module with functions that only backward passes call, where there are such.
+    source: Option<Box<Module>>,
     params: Vec<Param>,
     layout: ParamLayout,
     digest: blake3::Hash,
@@ -49,13 +51,20 @@ impl KernelIr {
     /// [`CompileError::Broken`] when the module is not valid; [`CompileError::Codegen`] when it has no kernel.
     pub fn from_module(mut module: Module) -> Result<KernelIr, CompileError> {
         verify(&module, "the checker")?;
-        inkle_ir::simplify(&mut module);
-        verify(&module, "simplification")?;
+        inkle_adjoint::complete(&mut module).map_err(rejected)?;
+        verify(&module, "differentiation")?;
+        let has_links = |f: &Function| f.links != Links::default();
+        let mut source = None;
+        if module.functions.iter().any(has_links) {
+            source = Some(Box::new(simplified(module.clone())?));
+            module.functions.iter_mut().for_each(|f| f.links = Links::default());
+        }
+        let module = simplified(module)?;
         let kernel = module.kernel().ok_or(CodegenError::NoKernel)?;
         let params = kernel.params.clone();
         let layout = ParamLayout::new(params.iter().map(|p| p.ty));
         let digest = blake3::hash(module.to_string().as_bytes());
-        Ok(KernelIr { module, params, layout, digest, placed: OnceLock::new() })
+        Ok(KernelIr { module, source, params, layout, digest, placed: OnceLock::new() })
     }
 
     /// The kernel that runs this one backwards, for arguments whose arrays have the given gradients: one entry per array,
@@ -64,9 +73,8 @@ impl KernelIr {
     /// # Errors
     /// [`CompileError::Rejected`] when the kernel cannot be differentiated, with the reason.
     pub fn backward(&self, grads: &[ArrayGrad]) -> Result<KernelIr, CompileError> {
-        let module = inkle_adjoint::backward(&self.module, grads)
-            .map_err(|error| CompileError::Rejected(Diagnostics(vec![error.diagnostic()])))?;
-        verify(&module, "differentiation")?;
+        let source = self.source.as_deref().unwrap_or(&self.module);
+        let module = inkle_adjoint::backward(source, grads).map_err(rejected)?;
         KernelIr::from_module(module)
     }
 
@@ -137,6 +145,16 @@ fn hash_place(hasher: &mut blake3::Hasher, span: Span) {
     hasher.update(file.name().as_bytes());
     hasher.update(&(line as u64).to_le_bytes());
     hasher.update(&(column as u64).to_le_bytes());
+}
+
+fn rejected(error: inkle_adjoint::AdjointError) -> CompileError {
+    CompileError::Rejected(Diagnostics(vec![error.diagnostic()]))
+}
+
+fn simplified(mut module: Module) -> Result<Module, CompileError> {
+    inkle_ir::simplify(&mut module);
+    verify(&module, "simplification")?;
+    Ok(module)
 }
 
 /// In release builds the checker is trusted: it is tested against the verifier.

@@ -18,7 +18,7 @@ use crate::builtin::{Builtin, is_builtin};
 use crate::composite::Value;
 use crate::dtype::{class_of, pattern_of};
 use crate::error::class_name;
-use crate::function::{Definition, Function, overloads_of};
+use crate::function::{Definition, Function, Role, overloads_of};
 use crate::kernel::Kernel;
 use crate::number;
 use crate::reference::Reference;
@@ -304,6 +304,16 @@ fn default_bindings(environment: &PythonEnvironment, function: &Bound<'_, PyAny>
     defaults.cast::<PyTuple>()?.iter().map(|value| environment.binding(&value)).collect()
 }
 
+impl PythonEnvironment {
+    fn given(&self, key: FunctionKey, role: Role) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
+        let given: Vec<_> = overloads_of(key).iter().flat_map(|d| d.given(role)).collect();
+        if given.is_empty() {
+            return Ok(Vec::new());
+        }
+        Python::attach(|py| given.iter().map(|d| source_of(py, self, d)).collect())
+    }
+}
+
 impl Environment for PythonEnvironment {
     fn function(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
         let sources: Result<Vec<_>, _> =
@@ -315,6 +325,14 @@ impl Environment for PythonEnvironment {
         };
         sources.sort_by_key(is_generic);
         Ok(sources)
+    }
+
+    fn gradients(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
+        self.given(key, Role::Gradient)
+    }
+
+    fn replays(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
+        self.given(key, Role::Replay)
     }
 
     fn resolve(&self, function: FunctionKey, name: &str) -> Option<Binding> {

@@ -28,6 +28,17 @@ pub struct Definition {
     /// Annotations written as text that needed names local to the calling function; see
     /// [`scope::local_annotations`].
     pub local_annotations: Option<Py<PyDict>>,
+    /// The functions that users gave it for backward passes, oldest first.
+    backward: Mutex<Vec<(Role, Arc<Definition>)>>,
+}
+
+/// What a function is to another one in backward passes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// Gives its gradients.
+    Gradient,
+    /// Gives its results.
+    Replay,
 }
 
 /// The overloads of one name in one module, oldest first; shared by the objects made for each.
@@ -61,8 +72,13 @@ impl Definition {
         })?;
         let key = FunctionKey(NEXT.fetch_add(1, Ordering::Relaxed));
         let local_annotations = scope::local_annotations(function)?.map(Bound::unbind);
-        let definition =
-            Arc::new(Definition { function: function.clone().unbind(), origin, key, local_annotations });
+        let definition = Arc::new(Definition {
+            function: function.clone().unbind(),
+            origin,
+            key,
+            local_annotations,
+            backward: Mutex::new(Vec::new()),
+        });
         let entry = Entry { definition: Arc::downgrade(&definition), overloads: Weak::new() };
         definitions().insert(key, entry);
         Ok(definition)
@@ -75,6 +91,12 @@ impl Definition {
     pub fn annotations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let local = self.local_annotations.as_ref().map(|l| l.bind(py));
         scope::annotations(self.function.bind(py), local)
+    }
+
+    /// The functions that users gave this one, of one role.
+    pub fn given(&self, role: Role) -> Vec<Arc<Definition>> {
+        let given = self.backward.lock().unwrap_or_else(|e| e.into_inner());
+        given.iter().filter(|(r, _)| *r == role).map(|(_, definition)| definition.clone()).collect()
     }
 
     /// The definition of a key, while it lives.
@@ -240,6 +262,20 @@ impl Function {
             several => choose(py, several, args)?.unwrap_or_else(|| self.definition.clone()),
         };
         chosen.function.bind(py).call(args, kwargs)
+    }
+
+    /// Makes a Python function the gradient (`"gradient"`) or the replay (`"replay"`) of this one.
+    fn give(&self, role: &str, function: &Bound<'_, PyAny>) -> PyResult<()> {
+        let role = match role {
+            "gradient" => Role::Gradient,
+            "replay" => Role::Replay,
+            _ => return Err(PyTypeError::new_err(format!("`{role}` is not a role"))),
+        };
+        let definition = Definition::new(function)?;
+        self.definition.backward.lock().unwrap_or_else(|e| e.into_inner()).push((role, definition));
+        // Kernels that call the function may have been checked before.
+        self.module.get().touch();
+        Ok(())
     }
 
     /// The Python function.

@@ -114,6 +114,10 @@ impl FunctionCx<'_, '_> {
                 let args = self.evaluate_for(args, keywords, changes)?;
                 self.call_user(key, args, expr.span)
             }
+            Val::Gradient(of) => {
+                let args = self.evaluate(args, keywords)?;
+                self.call_gradient(&of, &args, expr.span)
+            }
             other => {
                 let (text, what) = (self.text_of(func.span), self.describe(&other));
                 Err(self.report(

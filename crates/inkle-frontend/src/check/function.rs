@@ -308,6 +308,7 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             Val::Type(ty) => format!("the type {}", ty.python_name()),
             Val::Function(_) => "a function".into(),
             Val::Builtin(name) => format!("the built-in `{name}`"),
+            Val::Gradient(of) => format!("the gradient of {}", self.describe(of)),
             Val::Object(key) => self.checker.env.describe(*key),
         }
     }
@@ -335,7 +336,7 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
     fn instead_of(&self, val: &Val) -> String {
         match val {
             Val::Type(ty) => format!("call it to make a value: `{}(...)`", ty.python_name()),
-            Val::Function(_) | Val::Builtin(_) => "call it to get a value".into(),
+            Val::Function(_) | Val::Builtin(_) | Val::Gradient(_) => "call it to get a value".into(),
             Val::Tuple(_) => "unpack it or index it".into(),
             _ => "use one of its attributes".into(),
         }

@@ -12,6 +12,7 @@ mod arrays;
 mod assign;
 mod call;
 mod construct;
+mod derivative;
 mod expr;
 mod flow;
 mod function;
@@ -73,6 +74,7 @@ pub fn check_kernel(
         diagnostics: Diagnostics::default(),
         by_reference: HashMap::new(),
         functions_by_reference: HashMap::new(),
+        derivatives: Vec::new(),
     };
     if let Some(annotation) = &source.def.returns
         && source.returns.as_ref().is_none_or(|results| !results.is_empty())
@@ -176,6 +178,14 @@ struct Checker<'e> {
     by_reference: HashMap<String, bool>,
     /// Whether a user's function, or one of its overloads, changes arguments.
     functions_by_reference: HashMap<FunctionKey, bool>,
+    /// The functions made for `grad(f)` so far.
+    derivatives: Vec<(DerivativeKey, FunctionId)>,
+}
+
+/// What `grad(f)` is called with: the callee and its arguments.
+#[derive(PartialEq)]
+struct DerivativeKey {
+    args: Vec<function::Arg>,
 }
 
 impl Checker<'_> {
@@ -229,9 +239,16 @@ impl Checker<'_> {
             ));
         }
         self.stack.push((key.clone(), call));
-        let result = FunctionCx::check(self, instance);
+        let (origin, args) = (instance.origin, instance.args.clone());
+        let mut result = FunctionCx::check(self, instance);
+        self.instances.insert(key.clone(), result.clone().map_err(|_| ()));
+        if let (Ok((id, _)), Origin::User(function)) = (&result, origin)
+            && let Err(reported) = self.link(function, &args, *id, call)
+        {
+            self.instances.insert(key, Err(()));
+            result = Err(reported);
+        }
         self.stack.pop();
-        self.instances.insert(key, result.clone().map_err(|_| ()));
         result
     }
 }

@@ -24,6 +24,10 @@ impl FunctionCx<'_, '_> {
         let span = expr.span;
         match special {
             Special::Static => return self.static_call(args, span).map(Some),
+            Special::Grad => {
+                let args = self.evaluate(args, keywords)?;
+                return self.gradient_of(&args.positional, span).map(Some);
+            }
             Special::Print => return self.print(args, keywords, span).map(|()| None),
             Special::Range | Special::Reversed => {
                 let (name, head) = match special {
@@ -188,7 +192,7 @@ impl FunctionCx<'_, '_> {
                 let scalar = self.dtype(&args, span)?.unwrap_or(Scalar::F32);
                 Ok(Some(self.unit(Type::Transform(scalar), 6)))
             }
-            Special::Static | Special::Print | Special::Range | Special::Reversed => {
+            Special::Static | Special::Grad | Special::Print | Special::Range | Special::Reversed => {
                 unreachable!("handled before the arguments are evaluated")
             }
         }

@@ -22,6 +22,8 @@ pub(super) enum Val {
     Function(FunctionKey),
     /// A built-in.
     Builtin(Rc<str>),
+    /// `grad(f)`: what gives the gradients of a function or built-in.
+    Gradient(Rc<Val>),
     /// An object of the source language.
     Object(ObjectKey),
 }
