@@ -146,7 +146,7 @@ def cube(x: float):
     return x * x * x
 
 
-@wp.kernel(module="unique")
+@wp.kernel(module="unique", enable_backward=True)
 def second_order(x: wp.array(dtype=float), y: wp.array(dtype=float)):
     i = wp.tid()
     y[i] = wp.grad(cube)(x[i]) + wp.grad(apply)(wp.exp, x[i])
@@ -209,7 +209,7 @@ def square_of(x: wp.ref[float], k: float):
     x = x * k
 
 
-@wp.kernel(module="unique")
+@wp.kernel(module="unique", enable_backward=True)
 def by_reference(x: wp.array(dtype=float), y: wp.array(dtype=float)):
     i = wp.tid()
     y[i] = x[i]
