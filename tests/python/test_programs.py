@@ -1,8 +1,10 @@
 """What programs written for Warp reach for around their kernels: annotations as data, names inside Warp, tools."""
 
+import enum
 import os
 import subprocess
 import sys
+import typing
 
 import pytest
 from _wp import wp
@@ -102,3 +104,123 @@ def test_the_cache_directory_of_the_user(tmp_path):
     env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     found = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert found.stdout.strip() == str(tmp_path / "newton" / "1")
+
+
+class Kind(enum.IntEnum):
+    FREE = 0
+    HINGE = 3
+
+
+class Kinds:
+    kind = Kind
+
+
+@wp.kernel
+def enums(which: int, out: wp.array(dtype=int)):
+    if which == Kind.HINGE:
+        out[0] = 1
+    if which == Kind.HINGE.value:
+        out[1] = 1
+    if which == int(Kinds.kind.HINGE.value):
+        out[2] = 1
+
+
+def test_members_of_enumerations_have_values(device):
+    out = wp.zeros(3, dtype=int, device=device)
+    wp.launch(enums, dim=1, inputs=[3, out], device=device)
+    assert out.numpy().tolist() == [1, 1, 1]
+
+
+@wp.func
+def halves(x: float) -> typing.Tuple[float, float]:  # noqa: UP006
+    return x, 0.5 * x
+
+
+@wp.kernel
+def typing_tuple(out: wp.array(dtype=float)):
+    a, b = halves(4.0)
+    out[0] = a
+    out[1] = b
+
+
+def test_results_annotated_with_the_typing_module(device):
+    out = wp.zeros(2, dtype=float, device=device)
+    wp.launch(typing_tuple, dim=1, inputs=[out], device=device)
+    assert out.numpy().tolist() == [4.0, 2.0]
+
+
+@wp.kernel
+def correlated(wet: bool, dry: bool, out: wp.array(dtype=float)):
+    if wet or dry:
+        x = 7.0
+    if wet:
+        out[0] = x
+
+
+class Listener:
+    def __init__(self):
+        self.warnings = []
+
+    def debug(self, message):
+        pass
+
+    info = error = debug
+
+    def warning(self, message, category=None, stacklevel=1):
+        self.warnings.append(message)
+
+
+def test_a_read_that_depends_on_a_condition_is_a_warning(device):
+    listener = Listener()
+    out = wp.zeros(1, dtype=float, device=device)
+    with wp.ScopedLogger(listener):
+        wp.launch(correlated, dim=1, inputs=[True, False, out], device=device)
+    assert out.numpy().tolist() == [7.0]
+    if listener.warnings:  # The kernel is built once, for the first device.
+        assert len(listener.warnings) == 1
+        assert "variable `x` may be read before it is set" in listener.warnings[0]
+
+
+def test_warnings_come_once():
+    listener = Listener()
+
+    @wp.kernel
+    def doubtful(n: int, out: wp.array(dtype=float)):
+        if n > 1:
+            y = 1.0
+        if n > 2:
+            out[0] = y
+            out[1] = y
+
+    out = wp.zeros(2, dtype=float, device="cpu")
+    with wp.ScopedLogger(listener):
+        for n in (0, 3):
+            wp.launch(doubtful, dim=1, inputs=[n, out], device="cpu")
+    assert [w.splitlines()[0] for w in listener.warnings] == [
+        "warning[F003]: variable `y` may be read before it is set"
+    ]
+    assert out.numpy().tolist() == [1.0, 1.0]
+
+
+def test_a_read_without_a_value_is_reported_in_debug_mode(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import inkle as wp\n"
+        "wp.config.mode = 'debug'\n"
+        "@wp.kernel\n"
+        "def k(n: int, out: wp.array(dtype=float)):\n"
+        "    if n > 1:\n"
+        "        y = 1.0\n"
+        "    if n > 0:\n"
+        "        out[0] = y\n"
+        "out = wp.zeros(1, dtype=float, device='cpu')\n"
+        "wp.launch(k, dim=1, inputs=[2, out], device='cpu')\n"
+        "print(out.numpy()[0], flush=True)\n"
+        "wp.launch(k, dim=1, inputs=[1, out], device='cpu')\n"
+        "print('not reached')\n"
+    )
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True)
+    assert done.stdout.startswith("1.0"), done.stderr
+    assert "not reached" not in done.stdout
+    assert "variable `y` is read before it is set" in done.stdout + done.stderr
+    assert "program.py:8" in done.stdout + done.stderr

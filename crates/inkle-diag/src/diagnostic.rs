@@ -23,9 +23,20 @@ pub struct Label {
     pub text: String,
 }
 
-/// A mistake in a user's kernel, as data.
+/// How bad what a diagnostic reports is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Severity {
+    /// The kernel cannot be compiled.
+    Error,
+    /// The kernel is compiled, and may not do what was meant.
+    Warning,
+}
+
+/// A mistake in a user's kernel, or something doubtful, as data.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Diagnostic {
+    /// Whether the kernel is refused for it.
+    pub severity: Severity,
     /// The stable code.
     pub code: Code,
     /// One terse sentence, lower case, without a full stop. If only one thing can be shown, it is this.
@@ -41,9 +52,10 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A diagnostic with a message and a primary span only.
+    /// An error with a message and a primary span only.
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
+            severity: Severity::Error,
             code,
             message: message.into(),
             span,
@@ -51,6 +63,12 @@ impl Diagnostic {
             secondary: Vec::new(),
             help: None,
         }
+    }
+
+    /// Makes it a warning.
+    pub fn warning(mut self) -> Diagnostic {
+        self.severity = Severity::Warning;
+        self
     }
 
     /// Sets the text under the caret.
@@ -73,7 +91,11 @@ impl Diagnostic {
 
     /// The full rendering: message, file and line, source lines with carets, labels, help.
     pub fn render(&self) -> String {
-        let mut out = format!("error[{}]: {}\n", self.code, self.message);
+        let severity = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        let mut out = format!("{severity}[{}]: {}\n", self.code, self.message);
         let mut places = vec![(self.span, self.label.as_str(), '^')];
         places.extend(self.secondary.iter().map(|l| (l.span, l.text.as_str(), '-')));
         places.retain(|(span, ..)| span.is_some());

@@ -8,5 +8,5 @@
 mod diagnostic;
 mod source;
 
-pub use diagnostic::{Code, Diagnostic, Diagnostics, Label};
+pub use diagnostic::{Code, Diagnostic, Diagnostics, Label, Severity};
 pub use source::{FileId, SourceFile, Span};

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use inkle_diag::Diagnostics;
+use inkle_diag::{Diagnostic, Diagnostics};
 use inkle_ir::{Constant, Scalar, Type};
 
 use crate::pattern::Pattern;
@@ -146,6 +146,18 @@ pub trait Environment {
 
     /// All names of the library, for suggestions.
     fn library_names(&self) -> Vec<String>;
+
+    /// What `object.member.name` means where `object.member` is a constant: members of enumerations have a name and a
+    /// value beside being one. `None` when there is no such attribute.
+    fn member_attribute(&self, object: ObjectKey, member: &str, name: &str) -> Option<Binding> {
+        let _ = (object, member, name);
+        None
+    }
+
+    /// Takes what is doubtful in a kernel that is accepted.
+    fn warn(&self, warning: Diagnostic) {
+        let _ = warning;
+    }
 
     /// The names that [`Environment::resolve`] knows for `function`, for suggestions; the common built-ins of the
     /// source language need not be among them.

@@ -10,5 +10,6 @@ pub mod signature;
 pub mod tree;
 
 mod check;
+mod later;
 
 pub use check::{CheckOptions, check_kernel};

@@ -31,9 +31,25 @@ use crate::structs::StructInstance;
 pub struct PythonEnvironment {
     /// The objects whose attributes the checker may ask for, by key.
     objects: Mutex<Vec<Py<PyAny>>>,
+    warnings: Mutex<Diagnostics>,
 }
 
 impl PythonEnvironment {
+    /// Gives what the check found doubtful to the user's logger.
+    ///
+    /// # Errors
+    /// What the logger raises, such as a warning that is to be an error.
+    pub fn log_warnings(&self, py: Python<'_>) -> PyResult<()> {
+        let warnings = std::mem::take(&mut *self.warnings.lock().unwrap_or_else(|e| e.into_inner()));
+        if warnings.is_empty() {
+            return Ok(());
+        }
+        let log = py.import("inkle._logger")?.getattr("log_warning")?;
+        let once = PyDict::new(py);
+        once.set_item("once", true)?;
+        warnings.0.iter().try_for_each(|warning| log.call((warning.render(),), Some(&once)).map(drop))
+    }
+
     fn object_key(&self, object: &Bound<'_, PyAny>) -> ObjectKey {
         let mut objects = self.objects.lock().unwrap_or_else(|e| e.into_inner());
         let index = objects.iter().position(|o| o.is(object)).unwrap_or_else(|| {
@@ -173,6 +189,9 @@ fn meaning_of(value: &Bound<'_, PyAny>) -> PyResult<Meaning> {
     }
     if let Ok(builtin) = value.cast::<Builtin>() {
         return known(Binding::Builtin(builtin.get().name().to_owned()));
+    }
+    if crate::dtype::is_absent(value)? {
+        return unsupported("something that is not available in inkle yet");
     }
     if value.is_instance_of::<Kernel>() {
         return unsupported("a kernel, which is launched and not called");
@@ -315,6 +334,10 @@ impl PythonEnvironment {
 }
 
 impl Environment for PythonEnvironment {
+    fn warn(&self, warning: Diagnostic) {
+        self.warnings.lock().unwrap_or_else(|e| e.into_inner()).push(warning);
+    }
+
     fn function(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
         let sources: Result<Vec<_>, _> =
             Python::attach(|py| overloads_of(key).iter().map(|d| source_of(py, self, d)).collect());
@@ -357,6 +380,20 @@ impl Environment for PythonEnvironment {
         Python::attach(|py| match self.attribute_of(&self.object(py, object)?, name) {
             Ok(binding) => binding,
             Err(error) => Some(unsupported(py, &error)),
+        })
+    }
+
+    fn member_attribute(&self, object: ObjectKey, member: &str, name: &str) -> Option<Binding> {
+        Python::attach(|py| {
+            let attribute = || -> PyResult<Option<Binding>> {
+                let Some(object) = self.object(py, object) else { return Ok(None) };
+                let member = object.getattr(member)?;
+                if !member.is_instance(&py.import("enum")?.getattr("Enum")?)? {
+                    return Ok(None);
+                }
+                member.getattr_opt(name)?.map(|value| self.binding(&value)).transpose()
+            };
+            attribute().unwrap_or_else(|e| Some(unsupported(py, &e)))
         })
     }
 

@@ -8,7 +8,7 @@ mod constant;
 mod names;
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use inkle_diag::{Diagnostic, Diagnostics, SourceFile};
 use inkle_frontend::codes;
@@ -41,6 +41,7 @@ pub struct FileEnvironment {
     /// Modules all of whose names were imported.
     stars: Vec<ObjectKey>,
     functions: Vec<Entry>,
+    warnings: Mutex<Vec<Diagnostic>>,
 }
 
 /// A function or kernel of the file.
@@ -66,6 +67,7 @@ impl FileEnvironment {
             structs: Vec::new(),
             stars: Vec::new(),
             functions: Vec::new(),
+            warnings: Mutex::default(),
         };
         env.read(&parsed, &parsed.module);
         env
@@ -74,6 +76,11 @@ impl FileEnvironment {
     /// Syntax errors anywhere in the file.
     pub fn syntax_errors(&self) -> &[Diagnostic] {
         self.parsed.errors()
+    }
+
+    /// What checks found doubtful since this was asked last.
+    pub fn take_warnings(&self) -> Vec<Diagnostic> {
+        std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The kernels in source order.
@@ -460,6 +467,10 @@ fn same_parameters(
 }
 
 impl Environment for FileEnvironment {
+    fn warn(&self, warning: Diagnostic) {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(warning);
+    }
+
     fn function(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
         let entry = &self.functions[key.0 as usize];
         let make = || entry.trees.iter().map(|tree| self.source(key, tree.as_ref().map_err(Clone::clone)?));

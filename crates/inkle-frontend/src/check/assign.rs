@@ -181,6 +181,7 @@ impl FunctionCx<'_, '_> {
         }
         self.set_at.entry(var).or_insert(target_span);
         self.slots.set(var, Slot::Set(val));
+        self.note_set(var);
         Ok(())
     }
 
@@ -332,31 +333,13 @@ impl FunctionCx<'_, '_> {
             return Ok(Val::Ir(self.builder().load(address)));
         }
         match self.slots[var.0].clone() {
-            Slot::Set(val) => Ok(val),
+            Slot::Set(val) => {
+                self.confirm_set(var, name, span)?;
+                Ok(val)
+            }
             Slot::Poisoned => Err(Reported),
-            Slot::Unset => Err(self.report(
-                Diagnostic::new(
-                    codes::MAYBE_UNSET,
-                    span,
-                    format!("variable `{name}` is read before it is set"),
-                )
-                .help(if self.loops.is_empty() {
-                    format!(
-                        "set `{name}` first; an assignment anywhere in a function makes a name local to it"
-                    )
-                } else {
-                    format!("set `{name}` before the loop: its first turn finds nothing in it")
-                }),
-            )),
-            Slot::MaybeUnset(branch) => Err(self.report(
-                Diagnostic::new(
-                    codes::MAYBE_UNSET,
-                    span,
-                    format!("variable `{name}` may be read before it is set"),
-                )
-                .also(branch, "it may stay unset here")
-                .help(format!("give `{name}` a value before that, or set it on every path")),
-            )),
+            Slot::Unset => Err(self.never_set(name, span)),
+            Slot::MaybeUnset(gap) => self.read_doubtful(var, name, &gap, span),
             Slot::Conflict(branch, one, other) => Err(self.report(
                 Diagnostic::new(
                     codes::BRANCH_TYPE,

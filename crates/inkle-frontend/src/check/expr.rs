@@ -9,6 +9,7 @@ use super::codes;
 use super::function::{FunctionCx, Origin};
 use super::val::{R, Reported, Slot, Val};
 use crate::env::{Binding, ConstValue};
+use crate::later;
 use crate::pattern::Bound;
 use crate::tree::{self, Expr, ExprKind, LogicOp, UnOp};
 
@@ -182,7 +183,19 @@ impl FunctionCx<'_, '_> {
         }
     }
 
+    /// Reports a built-in that inkle does not have yet.
+    fn comes_later(&mut self, name: &str, code: inkle_diag::Code, span: Span) -> Reported {
+        let group = later::group(name).unwrap_or_default();
+        self.report(
+            Diagnostic::new(code, span, format!("`{name}` is not available in inkle yet"))
+                .help(format!("kernels that use {group} cannot be compiled; the others of the program can")),
+        )
+    }
+
     fn undefined(&mut self, name: &str, span: Span) -> Reported {
+        if later::group(name).is_some() {
+            return self.comes_later(name, codes::UNDEFINED_NAME, span);
+        }
         let mut candidates: Vec<String> = self.names.keys().cloned().collect();
         if let Origin::User(key) = self.origin {
             candidates.extend(self.checker.env.visible_names(key));
@@ -201,6 +214,7 @@ impl FunctionCx<'_, '_> {
     fn object_attribute(&mut self, object: crate::env::ObjectKey, attr: &str, span: Span) -> R<Val> {
         match self.checker.env.attribute(object, attr) {
             Some(binding) => self.bound(binding, attr, span),
+            None if later::group(attr).is_some() => Err(self.comes_later(attr, codes::NO_ATTRIBUTE, span)),
             None => {
                 let what = self.checker.env.describe(object);
                 let mut candidates: Vec<String> =

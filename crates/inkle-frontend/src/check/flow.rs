@@ -200,13 +200,13 @@ impl FunctionCx<'_, '_> {
                 if b.diverged || hidden {
                     return self.one_sided(p, true);
                 }
-                Merged::Keep(if a.diverged { other.clone() } else { self.maybe(other) })
+                Merged::Keep(if a.diverged { other.clone() } else { self.maybe(other, p) })
             }
             (other, Slot::Set(q)) => {
                 if a.diverged || hidden {
                     return self.one_sided(q, false);
                 }
-                Merged::Keep(if b.diverged { other.clone() } else { self.maybe(other) })
+                Merged::Keep(if b.diverged { other.clone() } else { self.maybe(other, q) })
             }
             (x, y) => Merged::Keep(if a.diverged {
                 y.clone()
@@ -223,10 +223,11 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    fn maybe(&self, other: &Slot) -> Slot {
+    /// The state after paths met of which one gives `val` and the other leaves `other`.
+    fn maybe(&self, other: &Slot, val: &Val) -> Slot {
         match other {
             Slot::Conflict(..) | Slot::MaybeUnset(_) => other.clone(),
-            _ => Slot::MaybeUnset(self.span),
+            _ => self.gap(self.span, Some(val)),
         }
     }
 

@@ -9,6 +9,7 @@ use inkle_ir::{
 };
 
 use super::loops::Loop;
+use super::unset::Doubts;
 use super::val::{R, Reported, Slot, Slots, Val, VarId};
 use super::{Checker, codes, scan};
 use crate::env::{ConstValue, FunctionKey};
@@ -84,6 +85,14 @@ impl Instance {
     }
 }
 
+/// What became of an attempt to check a function.
+enum Attempt {
+    /// The function and the types of its results.
+    Done(Box<Function>, Vec<Type>),
+    /// These variables may be read unset: they are to be watched.
+    Again(Doubts),
+}
+
 /// The state of one function's check.
 pub(super) struct FunctionCx<'c, 'e> {
     pub checker: &'c mut Checker<'e>,
@@ -115,18 +124,43 @@ pub(super) struct FunctionCx<'c, 'e> {
     pub references: Vec<VarId>,
     /// Loop indices known to count up from zero or more.
     pub rising: HashSet<Value>,
+    /// The flags of variables that may be read unset.
+    pub watched: HashMap<VarId, VarId>,
+    /// Variables that were found to be read where they may be unset, and are not watched.
+    pub doubts: Doubts,
 }
 
 impl<'c, 'e> FunctionCx<'c, 'e> {
     /// Checks an instance and appends it to the module.
     pub(super) fn check(checker: &'c mut Checker<'e>, instance: Instance) -> R<(FunctionId, Vec<Type>)> {
+        let name = checker.unique_name(&instance.name);
+        let mut watched = Doubts::new();
+        loop {
+            let attempt = FunctionCx::attempt(checker, &instance, &name, &watched)?;
+            // Every attempt finds others, so this ends.
+            watched.extend(match attempt {
+                Attempt::Done(function, types) => {
+                    checker.module.functions.push(*function);
+                    return Ok((FunctionId::new(checker.module.functions.len() - 1), types));
+                }
+                Attempt::Again(doubts) => doubts,
+            });
+        }
+    }
+
+    /// Checks an instance, with zeros at first in the variables `watched`.
+    fn attempt(
+        checker: &'c mut Checker<'e>,
+        instance: &Instance,
+        name: &str,
+        watched: &Doubts,
+    ) -> R<Attempt> {
         let def = instance.def.clone();
         let mut params = Vec::new();
         for (param, arg) in def.params.iter().zip(&instance.args) {
             arg.params(&param.name, &mut params);
         }
-        let name = checker.unique_name(&instance.name);
-        let mut function = Function::new(name, instance.kind, params, Vec::new());
+        let mut function = Function::new(name.to_owned(), instance.kind, params, Vec::new());
         function.span = def.name_span;
         let body = function.body;
         let mut cx = FunctionCx {
@@ -135,8 +169,8 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             block: body,
             span: def.span,
             origin: instance.origin,
-            bindings: instance.bindings,
-            name: instance.name,
+            bindings: instance.bindings.clone(),
+            name: instance.name.clone(),
             names: HashMap::new(),
             var_names: Vec::new(),
             slots: Slots::default(),
@@ -151,6 +185,8 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             declared: None,
             references: Vec::new(),
             rising: HashSet::new(),
+            watched: HashMap::new(),
+            doubts: Doubts::new(),
         };
         cx.returned = cx.hidden(Val::bool(false));
         let errors_before = cx.checker.diagnostics.0.len();
@@ -179,16 +215,17 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             }
         }
         cx.declare_locals(&def.body);
+        cx.watch(watched);
         cx.statements(&def.body);
         // With a mistake in the body, what is missing at its end says nothing.
         if cx.failed || cx.checker.diagnostics.0.len() > errors_before {
             return Err(Reported);
         }
+        if !cx.doubts.is_empty() {
+            return Ok(Attempt::Again(cx.doubts));
+        }
         let types: Vec<Type> = cx.finish(&def)?;
-        let function = cx.function;
-        let checker = cx.checker;
-        checker.module.functions.push(function);
-        Ok((FunctionId::new(checker.module.functions.len() - 1), types))
+        Ok(Attempt::Done(Box::new(cx.function), types))
     }
 
     /// Ends the body with `return`, and gives the result types.
@@ -200,15 +237,27 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             && self.slots[self.returned.0] != Slot::Set(Val::bool(true))
             && !scan::always_returns(&def.body);
         if left_out && !results.is_empty() {
-            return Err(self.report(
-                Diagnostic::new(
-                    codes::MISSING_RETURN,
-                    def.name_span,
-                    format!("function `{}` does not return a value on every path", self.name),
-                )
-                .also(self.returns_span, "it returns a value here")
-                .help("add a `return` with a value at the end"),
-            ));
+            let diagnostic = Diagnostic::new(
+                codes::MISSING_RETURN,
+                def.name_span,
+                format!("function `{}` does not return a value on every path", self.name),
+            )
+            .also(self.returns_span, "it returns a value here");
+            // Several returns tell cases apart, and only the program knows whether they are all there are.
+            if scan::count_returns(&def.body) < 2 || !matches!(self.origin, Origin::User(_)) {
+                return Err(self.report(diagnostic.help("add a `return` with a value at the end")));
+            }
+            self.checker.warnings.push(
+                diagnostic
+                    .warning()
+                    .help("the result is zero on the other paths; add a `return` with a value at the end"),
+            );
+            if let Slot::Set(returned) = self.slots[self.returned.0].clone() {
+                self.span = def.name_span;
+                let returned = self.value_of(&returned, def.name_span)?;
+                let text = format!("function `{}` ended without returning a value", self.name);
+                self.builder().effect(OpKind::Assert(text), [returned]);
+            }
         }
         if let Some(declared) = &self.declared
             && results.is_empty()

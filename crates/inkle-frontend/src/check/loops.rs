@@ -9,7 +9,7 @@ use super::codes;
 use super::flow::{Exit, rebuild_val};
 use super::function::FunctionCx;
 use super::scan;
-use super::val::{Mark, R, Reported, Slot, States, Val, VarId};
+use super::val::{Gap, Mark, R, Reported, Slot, States, Val, VarId};
 use crate::env::ConstValue;
 use crate::tree::{Expr, ExprKind, Stmt, StmtKind, UnOp};
 
@@ -90,8 +90,9 @@ impl FunctionCx<'_, '_> {
         let mut vars: Vec<VarId> = vars.iter().copied().collect();
         vars.sort_unstable();
         for var in vars {
-            if matches!(self.slots[var.0], Slot::Set(_)) {
-                self.slots.set(var, Slot::MaybeUnset(at));
+            if let Slot::Set(val) = &self.slots[var.0] {
+                let gap = self.gap(at, Some(val));
+                self.slots.set(var, gap);
             }
         }
     }
@@ -210,6 +211,8 @@ impl FunctionCx<'_, '_> {
         {
             vars.push(var);
         }
+        let watched: Vec<VarId> = vars.iter().filter_map(|var| self.watched.get(var).copied()).collect();
+        vars.extend(watched);
         vars.extend(flags);
         if scan::has_return(body) {
             vars.push(self.returned);
@@ -337,9 +340,12 @@ impl FunctionCx<'_, '_> {
             }
             match (&self.slots[var.0], state) {
                 (_, Slot::Poisoned) => self.slots.set(var, Slot::Poisoned),
-                (Slot::Unset, Slot::Set(_) | Slot::MaybeUnset(_) | Slot::Conflict(..)) => {
-                    self.slots.set(var, Slot::MaybeUnset(head));
+                (Slot::Unset, Slot::Set(val)) => self.slots.set(var, self.gap(head, Some(&val))),
+                (Slot::Unset, Slot::MaybeUnset(gap)) => {
+                    let gap = Gap { at: head, block: self.block, ..gap };
+                    self.slots.set(var, Slot::MaybeUnset(gap));
                 }
+                (Slot::Unset, Slot::Conflict(..)) => self.slots.set(var, self.gap(head, None)),
                 _ => {}
             }
         }

@@ -25,6 +25,7 @@ mod scan;
 mod special;
 mod stmt;
 mod types;
+mod unset;
 mod user;
 mod val;
 
@@ -55,7 +56,8 @@ impl Default for CheckOptions {
 /// Turns the kernel `key`, launched with arguments of the types `args`, into a module.
 ///
 /// # Errors
-/// Every mistake found in the kernel and the functions it reaches.
+/// Every mistake found in the kernel and the functions it reaches. What is doubtful in a right kernel goes to
+/// [`Environment::warn`].
 pub fn check_kernel(
     env: &dyn Environment,
     key: FunctionKey,
@@ -72,6 +74,7 @@ pub fn check_kernel(
         names: HashMap::new(),
         stack: Vec::new(),
         diagnostics: Diagnostics::default(),
+        warnings: Diagnostics::default(),
         by_reference: HashMap::new(),
         functions_by_reference: HashMap::new(),
         derivatives: Vec::new(),
@@ -141,6 +144,7 @@ pub fn check_kernel(
         }
     }
     if checker.diagnostics.is_empty() {
+        checker.warnings.0.into_iter().for_each(|warning| env.warn(warning));
         return Ok(checker.module);
     }
     let mut diagnostics = checker.diagnostics;
@@ -174,6 +178,8 @@ struct Checker<'e> {
     /// The functions being checked, outermost first, with the call that led to each.
     stack: Vec<(String, Span)>,
     diagnostics: Diagnostics,
+    /// What is doubtful but accepted.
+    warnings: Diagnostics,
     /// Whether a library function of the name changes arguments.
     by_reference: HashMap<String, bool>,
     /// Whether a user's function, or one of its overloads, changes arguments.

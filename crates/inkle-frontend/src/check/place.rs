@@ -11,7 +11,7 @@ use super::expr::component_name;
 use super::function::{FunctionCx, Origin};
 use super::types::{Axes, Axis, Spot};
 use super::val::{R, Slot, Val, VarId};
-use crate::env::ConstValue;
+use crate::env::{Binding, ConstValue};
 use crate::pattern::Pattern;
 use crate::tree::{Expr, ExprKind};
 
@@ -110,7 +110,10 @@ impl FunctionCx<'_, '_> {
                 None => self.expr(expr).map(Place::Value),
             },
             ExprKind::Attribute { value, attr, .. } => {
-                self.place(value).and_then(|base| self.attribute_place(base, attr, expr.span))
+                self.place(value).and_then(|base| match self.member_attribute(value, &base, attr) {
+                    Some(binding) => self.bound(binding, attr, expr.span).map(Place::Value),
+                    None => self.attribute_place(base, attr, expr.span),
+                })
             }
             ExprKind::Subscript { value, indices } => match self.library_type(expr) {
                 Some(ty) => Ok(Place::Value(Val::Type(ty))),
@@ -123,6 +126,15 @@ impl FunctionCx<'_, '_> {
         };
         self.span = outer;
         result
+    }
+
+    /// The attribute of `object.member` where that is a number by itself, as members of enumerations are.
+    fn member_attribute(&mut self, expr: &Expr, val: &Place, attr: &str) -> Option<Binding> {
+        let Place::Value(Val::Const(constant)) = val else { return None };
+        constant.scalar()?;
+        let ExprKind::Attribute { value, attr: member, .. } = &*expr.kind else { return None };
+        let Ok(Place::Value(Val::Object(object))) = self.place(value) else { return None };
+        self.checker.env.member_attribute(object, member, attr)
     }
 
     /// `vec[N, S]` in a library function.

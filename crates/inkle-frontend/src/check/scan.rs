@@ -193,6 +193,13 @@ pub(super) fn has_return(stmts: &[Stmt]) -> bool {
     found
 }
 
+/// How many `return` statements there are, at any depth.
+pub(super) fn count_returns(stmts: &[Stmt]) -> usize {
+    let mut count = 0;
+    statements(stmts, &mut |stmt| count += usize::from(matches!(stmt.kind, StmtKind::Return(_))));
+    count
+}
+
 /// Whether the statements hold a `return` with a value, at any depth.
 pub(super) fn returns_values(stmts: &[Stmt]) -> bool {
     let mut found = false;

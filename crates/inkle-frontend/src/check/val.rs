@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use inkle_diag::Span;
-use inkle_ir::{Constant, Scalar, Type, Value};
+use inkle_ir::{Block, Constant, Scalar, Type, Value};
 
 use crate::env::{Binding, ConstValue, FunctionKey, ObjectKey};
 
@@ -109,6 +109,17 @@ impl From<Binding> for Val {
     }
 }
 
+/// Where a variable may have stayed unset.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Gap {
+    /// The statement after which it may be unset.
+    pub at: Span,
+    /// The block in which the paths with and without a value met.
+    pub block: Block,
+    /// The type of its values, when they are of one type.
+    pub ty: Option<Type>,
+}
+
 /// A variable's state at a point of the program.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Slot {
@@ -116,8 +127,8 @@ pub(super) enum Slot {
     Unset,
     /// Holds a value on every path.
     Set(Val),
-    /// Set on some paths only; the span is an assignment.
-    MaybeUnset(Span),
+    /// Set on some paths only.
+    MaybeUnset(Gap),
     /// Holds values of different types on different paths.
     Conflict(Span, String, String),
     /// A mistake was already reported for it.

@@ -4,6 +4,7 @@
 //!
 //! - `# test: ir`: each kernel becomes IR; simplified and printed it is what the `.ink` file of the same name holds;
 //! - `# test: errors`: each kernel is refused; the reports are what the `.txt` file of the same name holds;
+//! - `# test: warnings`: each kernel is accepted; what it is warned of is what the `.txt` file of the same name holds;
 //! - `# test: run`: `# run: kernel(5, 2.0) -> 1 2 3` runs a kernel for one thread with an array of zeros as its last
 //!   argument, which must then hold these numbers;
 //! - `# types: kernel(float, wp.array(dtype=int))`: argument types of a kernel whose annotations leave them open;
@@ -168,6 +169,16 @@ impl File {
                     }
                     let separator = if out.is_empty() { "" } else { "\n" };
                     let _ = write!(out, "{separator}== kernel {name}\n{}", diagnostics.render());
+                }
+                compare(&path.with_extension("txt"), &out, bless)
+            }
+            "warnings" => {
+                for (name, key) in self.env.kernels() {
+                    self.module(name, key)?;
+                    let warnings = self.env.take_warnings();
+                    let rendered: Vec<String> = warnings.iter().map(|w| w.render()).collect();
+                    let separator = if out.is_empty() { "" } else { "\n" };
+                    let _ = write!(out, "{separator}== kernel {name}\n{}", rendered.join("\n"));
                 }
                 compare(&path.with_extension("txt"), &out, bless)
             }

@@ -85,8 +85,13 @@ impl Instance {
     pub(super) fn compiled(&self, py: Python<'_>) -> Result<&Compiled, &CompileError> {
         let build = || {
             let options = CheckOptions { max_unroll: self.source.settings.max_unroll };
-            KernelIr::build(&PythonEnvironment::default(), self.source.key, &self.types, options)
-                .map(|ir| Compiled { forward: Code::new(ir), backward: Mutex::new(Vec::new()) })
+            let environment = PythonEnvironment::default();
+            let ir = KernelIr::build(&environment, self.source.key, &self.types, options);
+            // A logger that fails does not keep the kernel from being compiled.
+            if let Err(error) = environment.log_warnings(py) {
+                error.write_unraisable(py, None);
+            }
+            ir.map(|ir| Compiled { forward: Code::new(ir), backward: Mutex::new(Vec::new()) })
         };
         // Another thread that is at it may need the interpreter.
         self.source.outcome.get_or_init_py_attached(py, build).as_ref()

@@ -42,3 +42,9 @@ def element(a: wp.array(dtype=Cell), out: wp.array(dtype=float)):
 def method(q: wp.quat, out: wp.array(dtype=float)):
     out[0] = q.p
     x = 'a'.upper()
+
+
+@wp.kernel
+def later(a: wp.array(dtype=float)):
+    t = wp.tile_load(a, shape=4)
+    a[0] = wp.mesh_eval_position(1)
