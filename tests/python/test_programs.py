@@ -224,3 +224,20 @@ def test_a_read_without_a_value_is_reported_in_debug_mode(tmp_path):
     assert "not reached" not in done.stdout
     assert "variable `y` is read before it is set" in done.stdout + done.stderr
     assert "program.py:8" in done.stdout + done.stderr
+
+
+@wp.kernel
+def described(n: int, a: wp.array(dtype=float), b: wp.array2d(dtype=typing.Any), v: wp.vec3):
+    i = wp.tid()
+    a[i] = float(n) + v[0]
+
+
+def test_a_kernel_knows_its_parameters():
+    args = described.adj.args
+    assert [arg.label for arg in args] == ["n", "a", "b", "v"]
+    assert args[0].type is wp.int32
+    assert args[3].type is wp.vec3
+    assert [wp.types.is_array(arg.type) for arg in args] == [False, True, True, False]
+    assert (args[1].type.ndim, args[1].type.dtype) == (1, wp.float32)
+    assert (args[2].type.ndim, args[2].type.dtype) == (2, typing.Any)
+    assert described.adj.func.__name__ == "described"

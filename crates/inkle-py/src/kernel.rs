@@ -29,6 +29,7 @@ use crate::error::{argument_error, class_name, compile_error, runtime_error};
 use crate::function::{Definition, key_of};
 use crate::module::{Module, check_options};
 use crate::pack::Packer;
+use crate::parameters::Declaration;
 
 /// A kernel: launched, never called.
 #[pyclass(frozen, dict, weakref, module = "inkle._native")]
@@ -470,6 +471,12 @@ impl Kernel {
         let signature = self.signature(py);
         let signature = signature.as_ref().as_ref().map_err(|d| compile_error(py, d))?;
         Ok(signature.params.iter().map(|(name, _)| name.clone()).collect())
+    }
+
+    /// What the kernel was made from: `adj.args` are its parameters.
+    #[getter]
+    fn adj(&self, py: Python<'_>) -> PyResult<Declaration> {
+        Declaration::of(py, &self.definition)
     }
 
     /// Whether some parameter takes more than one type.

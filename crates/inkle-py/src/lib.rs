@@ -38,6 +38,7 @@ mod module;
 mod number;
 mod overload;
 mod pack;
+mod parameters;
 mod reference;
 mod scalar;
 mod scope;

@@ -154,9 +154,15 @@ pub fn result_patterns(annotation: &Bound<'_, PyAny>) -> PyResult<Result<Vec<Pat
         },
     };
     let mut patterns = Vec::new();
+    let is_tuple = items.len() != 1 || !items[0].is(annotation);
     for item in items {
         match pattern_of(&item)? {
             Some(pattern) => patterns.push(pattern),
+            // The results of tuples in a tuple follow one another.
+            None if is_tuple => match result_patterns(&item)? {
+                Ok(inner) => patterns.extend(inner),
+                Err(shown) => return Ok(Err(shown)),
+            },
             None => return Ok(Err(item.repr()?.to_string())),
         }
     }

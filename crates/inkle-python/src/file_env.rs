@@ -308,12 +308,17 @@ impl FileEnvironment {
     fn results(&self, expr: &Expr) -> Result<Vec<Pattern>, Box<Diagnostic>> {
         match &*expr.kind {
             ExprKind::None => Ok(Vec::new()),
-            ExprKind::Tuple(items) => items.iter().map(|item| self.annotation(item)).collect(),
+            ExprKind::Tuple(items) => self.results_of(items),
             _ => match tuple_items(expr) {
-                Some(items) => items.iter().map(|item| self.annotation(item)).collect(),
+                Some(items) => self.results_of(items),
                 None => Ok(vec![self.annotation(expr)?]),
             },
         }
+    }
+
+    /// The results of tuples in a tuple follow one another.
+    fn results_of(&self, items: &[Expr]) -> Result<Vec<Pattern>, Box<Diagnostic>> {
+        items.iter().map(|item| self.results(item)).collect::<Result<Vec<_>, _>>().map(|r| r.concat())
     }
 
     /// The pattern that an annotation declares.

@@ -1,7 +1,7 @@
 //! Calls: evaluating and binding arguments, and built-ins that are operations.
 
 use inkle_diag::{Diagnostic, Span};
-use inkle_ir::{CmpOp, Constant, OpKind, Type, UnaryOp, Value};
+use inkle_ir::{CmpOp, Constant, FunctionId, OpKind, Type, UnaryOp, Value};
 
 use super::codes;
 use super::function::{FunctionCx, Instance};
@@ -315,13 +315,18 @@ impl FunctionCx<'_, '_> {
         value
     }
 
-    /// Calls an instance; gives its results, then the last values of what was passed by reference.
-    pub(super) fn emit_call(&mut self, instance: Instance, values: &[Value], span: Span) -> R<Vec<Value>> {
+    /// Calls an instance; gives the function and its results, then the last values of what was passed by reference.
+    pub(super) fn emit_call(
+        &mut self,
+        instance: Instance,
+        values: &[Value],
+        span: Span,
+    ) -> R<(FunctionId, Vec<Value>)> {
         let (function, results) = self.checker.instance(instance, span)?;
         let outer = std::mem::replace(&mut self.span, span);
         let op = self.builder().call(function, values, &results);
         self.span = outer;
-        Ok(self.function.op(op).results.to_vec())
+        Ok((function, self.function.op(op).results.to_vec()))
     }
 
     /// An operation on an element of an array: `(arr, i, ..., rest)`; gives the element's address and the rest.

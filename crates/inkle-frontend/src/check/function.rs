@@ -10,7 +10,7 @@ use inkle_ir::{
 
 use super::loops::Loop;
 use super::unset::Doubts;
-use super::val::{R, Reported, Slot, Slots, Val, VarId};
+use super::val::{Nest, R, Reported, Slot, Slots, Val, VarId};
 use super::{Checker, codes, scan};
 use crate::env::{ConstValue, FunctionKey};
 use crate::pattern::{Bindings, Pattern};
@@ -87,8 +87,8 @@ impl Instance {
 
 /// What became of an attempt to check a function.
 enum Attempt {
-    /// The function and the types of its results.
-    Done(Box<Function>, Vec<Type>),
+    /// The function, the types of its results and how they are grouped.
+    Done(Box<Function>, Vec<Type>, Option<Nest>),
     /// These variables may be read unset: they are to be watched.
     Again(Doubts),
 }
@@ -124,6 +124,8 @@ pub(super) struct FunctionCx<'c, 'e> {
     pub references: Vec<VarId>,
     /// Loop indices known to count up from zero or more.
     pub rising: HashSet<Value>,
+    /// How the returned values are grouped, once a `return` was met.
+    pub nest: Option<Nest>,
     /// The flags of variables that may be read unset.
     pub watched: HashMap<VarId, VarId>,
     /// Variables that were found to be read where they may be unset, and are not watched.
@@ -139,9 +141,13 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             let attempt = FunctionCx::attempt(checker, &instance, &name, &watched)?;
             // Every attempt finds others, so this ends.
             watched.extend(match attempt {
-                Attempt::Done(function, types) => {
+                Attempt::Done(function, types, nest) => {
                     checker.module.functions.push(*function);
-                    return Ok((FunctionId::new(checker.module.functions.len() - 1), types));
+                    let id = FunctionId::new(checker.module.functions.len() - 1);
+                    if let Some(nest) = nest.filter(Nest::is_nested) {
+                        checker.nests.insert(id, nest);
+                    }
+                    return Ok((id, types));
                 }
                 Attempt::Again(doubts) => doubts,
             });
@@ -185,6 +191,7 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             declared: None,
             references: Vec::new(),
             rising: HashSet::new(),
+            nest: None,
             watched: HashMap::new(),
             doubts: Doubts::new(),
         };
@@ -225,7 +232,7 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             return Ok(Attempt::Again(cx.doubts));
         }
         let types: Vec<Type> = cx.finish(&def)?;
-        Ok(Attempt::Done(Box::new(cx.function), types))
+        Ok(Attempt::Done(Box::new(cx.function), types, cx.nest))
     }
 
     /// Ends the body with `return`, and gives the result types.

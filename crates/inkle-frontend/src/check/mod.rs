@@ -38,7 +38,7 @@ use crate::codes;
 use crate::env::{Environment, FunctionKey};
 use crate::tree::ParamDef;
 use function::{FunctionCx, Instance, Origin};
-use val::{R, Reported};
+use val::{Nest, R, Reported};
 
 /// What steers the checker.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -74,6 +74,7 @@ pub fn check_kernel(
         names: HashMap::new(),
         stack: Vec::new(),
         diagnostics: Diagnostics::default(),
+        nests: HashMap::new(),
         warnings: Diagnostics::default(),
         by_reference: HashMap::new(),
         functions_by_reference: HashMap::new(),
@@ -178,6 +179,8 @@ struct Checker<'e> {
     /// The functions being checked, outermost first, with the call that led to each.
     stack: Vec<(String, Span)>,
     diagnostics: Diagnostics,
+    /// How the results of functions are grouped that give tuples in tuples.
+    nests: HashMap<FunctionId, Nest>,
     /// What is doubtful but accepted.
     warnings: Diagnostics,
     /// Whether a library function of the name changes arguments.

@@ -7,7 +7,7 @@ use super::codes;
 use super::function::{FunctionCx, Origin};
 use super::loops::Range;
 use super::scan;
-use super::val::{R, Reported, Slot, Val};
+use super::val::{Nest, R, Reported, Slot, Val};
 use crate::builtins::{Lower, Special};
 use crate::env::ConstValue;
 use crate::tree::{BinOp, Expr, ExprKind, Stmt, StmtKind, UnOp};
@@ -172,11 +172,10 @@ impl FunctionCx<'_, '_> {
         if let Some(expr) = value {
             self.span = expr.span;
             let val = self.expr(expr)?;
-            let items: Vec<Val> = match &val {
-                Val::Tuple(items) => items.to_vec(),
-                _ => vec![val],
-            };
+            let mut items = Vec::new();
+            let nest = Nest::flatten(&val, &mut items);
             self.return_values(&items, expr.span)?;
+            self.group_results(nest, expr.span)?;
         } else if let Some(results) = &self.results
             && !results.is_empty()
         {
@@ -190,6 +189,28 @@ impl FunctionCx<'_, '_> {
         self.slots.set(self.returned, Slot::Set(Val::bool(true)));
         self.diverged = true;
         Ok(())
+    }
+
+    /// Notes how the returned values are grouped, which all `return`s must agree in.
+    fn group_results(&mut self, nest: Nest, span: Span) -> R<()> {
+        match &self.nest {
+            Some(first) if *first != nest => {
+                let first = self.returns_span;
+                Err(self.report(
+                    Diagnostic::new(
+                        codes::RETURN_TYPE,
+                        span,
+                        "the values are grouped in tuples differently here",
+                    )
+                    .also(first, "than by this `return`")
+                    .help("return the same tuples everywhere"),
+                ))
+            }
+            _ => {
+                self.nest = Some(nest);
+                Ok(())
+            }
+        }
     }
 
     fn return_values(&mut self, items: &[Val], span: Span) -> R<()> {

@@ -229,12 +229,15 @@ impl FunctionCx<'_, '_> {
         changed: Vec<(Place, Span)>,
         span: Span,
     ) -> R<Option<Val>> {
-        let results = self.emit_call(instance, values, span)?;
+        let (function, results) = self.emit_call(instance, values, span)?;
         let (results, last) = results.split_at(results.len() - changed.len());
         for ((place, at), value) in changed.iter().zip(last) {
             self.set(place, &Val::Ir(*value), *at, *at)?;
         }
-        Ok(as_result(results))
+        Ok(match self.checker.nests.get(&function) {
+            Some(nest) => Some(nest.rebuild(&mut results.iter().copied())),
+            None => as_result(results),
+        })
     }
 
     /// Whether the callee takes arguments by reference; nothing is reported for what cannot be called.

@@ -109,6 +109,39 @@ impl From<Binding> for Val {
     }
 }
 
+/// How values are grouped into tuples.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Nest {
+    One,
+    Many(Vec<Nest>),
+}
+
+impl Nest {
+    /// Takes a value apart into those that are no tuples.
+    pub(super) fn flatten(val: &Val, items: &mut Vec<Val>) -> Nest {
+        match val {
+            Val::Tuple(parts) => Nest::Many(parts.iter().map(|part| Nest::flatten(part, items)).collect()),
+            _ => {
+                items.push(val.clone());
+                Nest::One
+            }
+        }
+    }
+
+    /// Whether a tuple is in a tuple.
+    pub(super) fn is_nested(&self) -> bool {
+        matches!(self, Nest::Many(parts) if parts.iter().any(|part| matches!(part, Nest::Many(_))))
+    }
+
+    /// Groups values.
+    pub(super) fn rebuild(&self, values: &mut impl Iterator<Item = Value>) -> Val {
+        match self {
+            Nest::One => Val::Ir(values.next().expect("as many values as were grouped")),
+            Nest::Many(parts) => Val::tuple(parts.iter().map(|part| part.rebuild(values)).collect()),
+        }
+    }
+}
+
 /// Where a variable may have stayed unset.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Gap {

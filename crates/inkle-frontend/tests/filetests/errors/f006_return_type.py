@@ -34,3 +34,16 @@ def kernel(out: wp.array(dtype=float)):
     b = declared(1.0)
     c = count(1.0)
     d = empty(1.0)
+
+
+@wp.func
+def grouped(n: int):
+    if n > 0:
+        return n, (n, n)
+    return (n, n), n
+
+
+@wp.kernel
+def groups(out: wp.array(dtype=int)):
+    a, b = grouped(1)
+    out[0] = a
