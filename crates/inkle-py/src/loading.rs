@@ -132,7 +132,7 @@ pub fn force_load(
 /// checkable ones.
 #[pyfunction]
 pub fn check_kernel(py: Python<'_>, kernel: &Bound<'_, Kernel>) -> PyResult<()> {
-    exact_instance(py, kernel)?.check(py)
+    exact_instance(py, kernel)?.kernel(py).map(drop)
 }
 
 /// The simplified IR of a kernel as text.
