@@ -19,6 +19,10 @@ def vector(n):
     return lambda rng: ("vec", rng.normal(size=n))
 
 
+def fixed(*components):
+    return lambda rng: ("vec", np.array(components, float))
+
+
 def matrix(n, m):
     return lambda rng: ("mat", rng.normal(size=(n, m)))
 
@@ -365,7 +369,13 @@ CASES = {
     "quat_twist": [([unit_vector, rotation], lambda n, q: about(n, 2 * np.arctan2(n @ q[:3], q[3])))],
     "quat_twist_angle": [([unit_vector, rotation], lambda n, q: abs(2 * np.arctan2(n @ q[:3], q[3])))],
     "quat_twist_angle_signed": [([unit_vector, rotation], lambda n, q: 2 * np.arctan2(n @ q[:3], q[3]))],
-    "quat_between_vectors": [([v3, v3], shortest_arc)],
+    "quat_between_vectors": [
+        ([v3, v3], shortest_arc),
+        # Opposite: about the perpendicular that the function picks.
+        ([fixed(1, 2, -3), fixed(-2, -4, 6)], lambda a, b: about(np.array([0, 3, 2]) / np.sqrt(13), np.pi)),
+        ([fixed(3, 2, 1), fixed(-3, -2, -1)], lambda a, b: about(np.array([-2, 3, 0]) / np.sqrt(13), np.pi)),
+        ([fixed(0, 0, 0), v3], lambda a, b: np.array([0, 0, 0, 1])),
+    ],
     # Transforms
     "transform_get_translation": [([rigid], lambda t: t[:3])],
     "transform_get_rotation": [([rigid], lambda t: t[3:])],
