@@ -480,7 +480,17 @@ impl State {
                 region.kind = RegionKind::Constant;
             }
         }
-        Parts { device, stream, memory, code: self.code, sources: self.sources, held: self.held }
+        let (params, loaded) = (Vec::new(), false);
+        Parts {
+            device,
+            stream,
+            memory,
+            code: self.code,
+            sources: self.sources,
+            held: self.held,
+            params,
+            loaded,
+        }
     }
 }
 

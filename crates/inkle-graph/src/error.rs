@@ -4,12 +4,16 @@ use std::fmt;
 
 use inkle_runtime::RuntimeError;
 
+use crate::bundle::BundleError;
+
 /// Every failure of a capture or a graph.
 #[derive(Clone, PartialEq, Debug)]
 #[expect(missing_docs, reason = "the fields are the values that the variant's sentence and its message name")]
 pub enum GraphError {
     /// The runtime's failure.
     Runtime(RuntimeError),
+    /// The bundle's failure.
+    Bundle(BundleError),
     /// A capture on the device is under way on this thread.
     AlreadyCapturing { device: String },
     /// No capture on the device is under way on this thread.
@@ -40,11 +44,18 @@ impl From<RuntimeError> for GraphError {
     }
 }
 
+impl From<BundleError> for GraphError {
+    fn from(error: BundleError) -> Self {
+        GraphError::Bundle(error)
+    }
+}
+
 impl fmt::Display for GraphError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use GraphError::*;
         match self {
             Runtime(error) => error.fmt(f),
+            Bundle(error) => error.fmt(f),
             AlreadyCapturing { device } => {
                 write!(f, "Graph capture already in progress on {device}; end it before another one begins")
             }

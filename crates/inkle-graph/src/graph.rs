@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use inkle_runtime::{Array, Device, Loaded, Stream};
 
+use crate::bundle::{CodeTarget, Param};
 use crate::error::GraphError;
 use crate::ops::{OpStream, View};
 use crate::replay::{Bound, CpuProgram};
@@ -14,6 +15,34 @@ use crate::replay::{Bound, CpuProgram};
 pub trait KernelSource: Send + Sync {
     /// The kernel's IR as text.
     fn ir(&self) -> String;
+
+    /// Code for a target.
+    ///
+    /// # Errors
+    /// Why it cannot be made, for people.
+    fn compile(&self, target: CodeTarget, usage: &KernelUse) -> Result<CompiledCode, String>;
+}
+
+/// How a graph launches a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KernelUse {
+    /// Arrays start at multiples of 16 bytes.
+    pub aligned: bool,
+    /// Threads per block, if it is the same in all launches.
+    pub block_dim: Option<u32>,
+    /// Some launch has a limit on its blocks.
+    pub grid_stride: bool,
+}
+
+/// Code of a kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CompiledCode {
+    /// The name of the entry point.
+    pub symbol: String,
+    /// How many threads of a launch one pass of the code does.
+    pub lanes: u32,
+    /// An ELF object, PTX text or a CUBIN.
+    pub image: Vec<u8>,
 }
 
 /// What a capture, or a file, makes a graph of.
@@ -27,6 +56,9 @@ pub(crate) struct Parts {
     /// Per kernel.
     pub sources: Vec<Option<Arc<dyn KernelSource>>>,
     pub held: Vec<Box<dyn Any + Send + Sync>>,
+    pub params: Vec<Param>,
+    /// Whether it comes from a bundle.
+    pub loaded: bool,
 }
 
 /// A graph: operations that can be run again and again on one device.
@@ -36,6 +68,8 @@ pub struct Graph {
     code: Vec<Arc<Loaded>>,
     sources: Vec<Option<Arc<dyn KernelSource>>>,
     held: Arc<Vec<Box<dyn Any + Send + Sync>>>,
+    params: Vec<Param>,
+    loaded: bool,
     state: RwLock<State>,
 }
 
@@ -59,10 +93,10 @@ impl fmt::Debug for Graph {
 
 impl Graph {
     pub(crate) fn from_parts(parts: Parts) -> Result<Graph, GraphError> {
-        let Parts { device, stream: ops, memory, code, sources, held } = parts;
+        let Parts { device, stream: ops, memory, code, sources, held, params, loaded } = parts;
         let program = Arc::new(CpuProgram::new(&ops, &memory, &code)?);
         let state = RwLock::new(State { memory, program });
-        Ok(Graph { device, ops, code, sources, held: Arc::new(held), state })
+        Ok(Graph { device, ops, code, sources, held: Arc::new(held), params, loaded, state })
     }
 
     /// The device it runs on.
@@ -73,6 +107,27 @@ impl Graph {
     /// What it does.
     pub fn ops(&self) -> &OpStream {
         &self.ops
+    }
+
+    /// Whether it comes from a bundle.
+    pub fn is_loaded(&self) -> bool {
+        self.loaded
+    }
+
+    /// The named parts of its memory.
+    pub fn params(&self) -> &[Param] {
+        &self.params
+    }
+
+    /// The parameter of a name.
+    ///
+    /// # Errors
+    /// [`GraphError::NoSuchParam`].
+    pub fn param(&self, name: &str) -> Result<&Param, GraphError> {
+        self.params.iter().find(|param| param.name == name).ok_or_else(|| GraphError::NoSuchParam {
+            name: name.to_owned(),
+            known: self.params.iter().map(|param| param.name.clone()).collect(),
+        })
     }
 
     /// The memory of each region.
@@ -107,13 +162,7 @@ impl Graph {
                 && array.address() >= bound.base
                 && array.address() - bound.base < region.bytes
         })?;
-        let view = View {
-            region: region as u32,
-            offset: array.address() - state.memory[region].base,
-            dtype: array.dtype(),
-            shape: array.shape().to_vec(),
-            strides: array.strides().to_vec(),
-        };
+        let view = state.memory[region].view(region as u32, array);
         let fits = view.span().is_some_and(|span| span.end <= self.ops.regions[region].bytes);
         fits.then_some(view)
     }

@@ -39,6 +39,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+pub mod bundle;
 pub mod capture;
 mod error;
 mod graph;
@@ -46,10 +47,12 @@ mod ops;
 mod print;
 pub mod replay;
 mod schedule;
+mod validate;
 
 pub use access::Access;
 pub use error::GraphError;
-pub use graph::{Graph, KernelSource};
+pub use graph::{CompiledCode, Graph, KernelSource, KernelUse};
 pub use ops::{
     Condition, Kernel, KernelParam, Launch, Node, Op, OpStream, Pointer, Region, RegionKind, Space, View,
 };
+pub use validate::validate;

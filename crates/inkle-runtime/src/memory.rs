@@ -168,6 +168,70 @@ impl Allocation {
         }
     }
 
+    /// Memory of `device` that starts with `contents`, and is zero after them. On a GPU this waits for the copy.
+    ///
+    /// # Errors
+    /// As [`new`](Allocation::new).
+    pub fn with_contents(
+        device: Device,
+        bytes: usize,
+        contents: Option<&[u8]>,
+    ) -> Result<Arc<Allocation>, RuntimeError> {
+        let memory = Allocation::new(device, bytes)?;
+        let contents = contents.unwrap_or_default();
+        let contents = &contents[..contents.len().min(bytes)];
+        if bytes == 0 || (contents.is_empty() && device.is_cpu()) {
+            return Ok(memory);
+        }
+        if device.is_cpu() {
+            let start = ptr::with_exposed_provenance_mut::<u8>(memory.address as usize);
+            // SAFETY: fresh memory of at least that many bytes, which nobody else knows.
+            unsafe { ptr::copy_nonoverlapping(contents.as_ptr(), start, contents.len()) };
+            return Ok(memory);
+        }
+        let stream = device.stream()?;
+        let current = device.enter()?;
+        // SAFETY: fresh memory of `bytes` bytes, at least as many as `contents` has; the stream is waited for before
+        // either can go away.
+        unsafe {
+            current.driver.memset_d8_async(memory.address, 0, bytes, stream.raw())?;
+            current.driver.memcpy_htod_async(
+                memory.address,
+                contents.as_ptr().cast(),
+                contents.len(),
+                stream.raw(),
+            )?;
+        }
+        drop(current);
+        stream.synchronize()?;
+        Ok(memory)
+    }
+
+    /// All bytes as they are now. On a GPU this waits until the device's current stream has delivered them.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn contents(&self) -> Result<Vec<u8>, RuntimeError> {
+        let mut contents = vec![0u8; self.bytes];
+        if self.bytes == 0 {
+            return Ok(contents);
+        }
+        if self.device.is_cpu() {
+            let start = ptr::with_exposed_provenance::<u8>(self.address as usize);
+            // SAFETY: the allocation has that many bytes, initialised, and is alive.
+            unsafe { ptr::copy_nonoverlapping(start, contents.as_mut_ptr(), self.bytes) };
+            return Ok(contents);
+        }
+        let stream = self.device.stream()?;
+        let current = self.device.enter()?;
+        let to = contents.as_mut_ptr().cast();
+        // SAFETY: both places have that many bytes, and the stream is waited for before the buffer is used or dropped.
+        unsafe { current.driver.memcpy_dtoh_async(to, self.address, self.bytes, stream.raw()) }?;
+        drop(current);
+        stream.synchronize()?;
+        Ok(contents)
+    }
+
     /// Memory that someone else owns; `keep_alive` is dropped when it is no longer used.
     ///
     /// # Safety

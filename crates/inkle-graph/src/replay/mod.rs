@@ -26,6 +26,17 @@ impl Bound {
         Bound { base: memory.address(), memory }
     }
 
+    /// Where an array of the memory lies in the region, whose number is `region`.
+    pub fn view(&self, region: u32, array: &Array) -> View {
+        View {
+            region,
+            offset: array.address().wrapping_sub(self.base),
+            dtype: array.dtype(),
+            shape: array.shape().to_vec(),
+            strides: array.strides().to_vec(),
+        }
+    }
+
     /// A view of the region as an array.
     ///
     /// # Errors
