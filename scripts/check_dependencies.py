@@ -33,7 +33,7 @@ ALLOWED = {
     "inkle-replay": REPLAY,
     "inkle-onnx-op": REPLAY | {"inkle-replay"},
     "inkle-torch-op": REPLAY | {"inkle-replay"},
-    "inkle-module": COMPILER | {"inkle-runtime"},
+    "inkle-module": COMPILER | {"inkle-runtime", "inkle-graph"},
     "inkle-export": LIBRARY | {"inkle-replay"},
     "inkle": LIBRARY | {"inkle-export", "inkle-replay"},
     "inkle-cli": LIBRARY | {"inkle", "inkle-export", "inkle-replay"},

@@ -40,11 +40,15 @@ from inkle._native import (
     builtin,
     builtin_names,
     capture_begin,
+    capture_debug_dot_print,
     capture_end,
     capture_if,
     capture_launch,
+    capture_load,
+    capture_load_from_bytes,
     capture_pause,
     capture_resume,
+    capture_save,
     capture_while,
     clear_kernel_cache,
     clear_lto_cache,
@@ -194,8 +198,8 @@ _PLANNED = frozenset(
     MeshQueryAABBTiled MeshQueryPoint MeshQueryRay ModuleBuildOptions RegisteredGLBuffer ScopedAllocator
     ScopedCudaProfiler ScopedMemoryTracker ScopedMempoolAccess ScopedPeerAccess Texture
     Texture1D Texture2D Texture3D TextureAddressMode TextureFilterMode TextureResourceFlags TimingResult Volume
-    address_of build_experimental can_access capture_debug_dot_print
-    capture_load capture_load_from_bytes capture_save clear_jax_callable_graph_cache
+    address_of build_experimental can_access
+    clear_jax_callable_graph_cache
     cuda_profiler_start cuda_profiler_stop device_from_jax device_from_paddle
     device_to_jax device_to_paddle dtype_from_jax dtype_from_paddle dtype_to_jax dtype_to_paddle event_from_ipc_handle
     fabricarray fabricarrayarray fixedarray from_ipc_handle from_jax from_paddle

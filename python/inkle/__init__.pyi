@@ -273,17 +273,26 @@ class Graph:
     @property
     def device(self) -> Any:
         """The device it runs on."""
+    def get_param(self, name: Any, array: Any) -> Any:
+        """Copies the values of a parameter, or of an array that the graph uses, to `array`."""
+    def get_param_ptr(self, name: Any) -> Any:
+        """The address of a parameter; `None` if there is none of that name."""
     @property
     def is_loaded(self) -> Any:
         """Whether it comes from a file."""
     @property
     def op_count(self) -> Any:
         """The number of operations, those inside conditions and loops too."""
-    def set_param(self, param: Any, array: Any, copy: Any = ...) -> Any:
-        """Lets the graph use another array where it used `param` until now.
+    @property
+    def params(self) -> Any:
+        """The named parameters of a graph from a file: for each what it is for, element type, shape and size in bytes."""
+    def set_param(self, name: Any, array: Any, copy: Any = ...) -> Any:
+        """Gives the graph another array to work on.
 
-        `param` is an array that was used in the capture. Element type, shape and strides of the two are the same.
-        With `copy` the values are copied to where the graph looks for them instead.
+        `name` is a parameter of a graph from a file, whose values are set to those of `array`; or, of a graph that was
+        captured here, an array that it uses, for which it uses `array` from now on. `copy` chooses between the two: copying
+        values into the graph's memory, and letting the graph use the other array's memory, which then has to be laid out
+        in the same way.
         """
 
 HALF_PI: _builtins.float
@@ -698,6 +707,9 @@ def capture_begin(device: Any = ..., stream: Any = ..., force_module_load: Any =
         capture_mode: How strict the driver is about calls that cannot be captured.
     """
 
+def capture_debug_dot_print(graph: Any, path: Any, verbose: Any = ...) -> Any:
+    """Writes what a graph does, and what of it depends on what, as a drawing for Graphviz."""
+
 def capture_end(device: Any = ..., stream: Any = ...) -> Any:
     """Ends a capture and gives its graph."""
 
@@ -717,11 +729,37 @@ def capture_if(condition: Any, on_true: Any = ..., on_false: Any = ..., stream: 
 def capture_launch(graph: Any, stream: Any = ...) -> Any:
     """Runs a graph: at once on the CPU, on a stream on a GPU. While another graph is captured it becomes part of that one."""
 
+def capture_load(path: Any, device: Any = ...) -> Any:
+    """A graph from a file that `capture_save` wrote, or from the bytes of one.
+
+    Its memory is its own: `set_param` and `get_param` reach the arrays that were named. Code for the device is in the
+    file; no kernel of the program is needed.
+    """
+
+def capture_load_from_bytes(data: Any, modules: Any = ..., device: Any = ...) -> Any:
+    """A graph from the bytes of a file that `capture_save` wrote. `modules` is accepted: a file has all its code inside."""
+
 def capture_pause(device: Any = ..., stream: Any = ...) -> Any:
     """Stops recording for a while: operations run at once until `capture_resume` gets the graph that this gives."""
 
 def capture_resume(graph: Any, device: Any = ..., stream: Any = ...) -> Any:
     """Goes on recording after `capture_pause`."""
+
+def capture_save(graph: Any, path: Any, inputs: Any = ..., outputs: Any = ..., source_fallback: Any = ..., targets: Any = ..., include_ir: Any = ...) -> Any:
+    """Writes a graph into one file, with its memory as it is now and code for several machines.
+
+    The file runs on any x86-64 or 64-bit Arm CPU and any NVIDIA GPU from sm_75 on. It is written whole or not at all.
+
+    Args:
+        graph: The graph.
+        path: Where to. Without an extension it gets `.wrp`.
+        inputs: Names for arrays that are set before the graph runs.
+        outputs: Names for arrays that are read after it ran.
+        source_fallback: Whether the kernels' IR must be inside; it is unless `include_ir` says no.
+        targets: What there is to be code for besides: `sm_90` and so on (machine code for a GPU, which the driver need
+            not compile), `compute_90` (PTX), `x86-64-v4`, `native`.
+        include_ir: Whether the kernels' IR is inside, so that inkle can compile them for machines nobody thought of.
+    """
 
 def capture_while(condition: Any, while_body: Any, stream: Any = ..., **kwargs: Any) -> Any:
     """Does something again and again, as long as an `int32` in an array, looked at before each time, is not zero.

@@ -98,6 +98,51 @@ impl Options {
     }
 }
 
+impl Options {
+    /// The options whose [`key`](Options::key) is `text`; `None` if it is nobody's.
+    pub fn from_key(text: &str) -> Option<Options> {
+        let mut options = Options::default();
+        let flag = |text: &str| match text {
+            "0" => Some(false),
+            "1" => Some(true),
+            _ => None,
+        };
+        for part in text.split(' ') {
+            let end = part.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(part.len());
+            let (name, value) = part.split_at(end);
+            match name {
+                "o" => options.optimization_level = value.parse().ok()?,
+                "fast" => options.fast_math = flag(value)?,
+                "fuse" => options.fuse_fp = flag(value)?,
+                "checks" => options.checks = flag(value)?,
+                "verify" => options.verify_fp = flag(value)?,
+                "line" => options.lineinfo = flag(value)?,
+                "lanes" if value == "=auto" => options.lanes = Lanes::Auto,
+                "lanes" => options.lanes = Lanes::Fixed(value.strip_prefix('=')?.parse().ok()?),
+                "contiguous" => {
+                    options.contiguous = u64::from_str_radix(value.strip_prefix('=')?, 16).ok()?
+                }
+                "aligned" => options.aligned = flag(value)?,
+                "stride" => options.grid_stride = flag(value)?,
+                "block" => options.block_dim = value.strip_prefix('=')?.parse().ok()?,
+                "regs" => {
+                    let count: u32 = value.strip_prefix('=')?.parse().ok()?;
+                    options.max_registers = (count > 0).then_some(count);
+                }
+                "bounds" => {
+                    let (threads, blocks) = value.strip_prefix('=')?.split_once(',')?;
+                    let (threads, blocks): (u32, u32) = (threads.parse().ok()?, blocks.parse().ok()?);
+                    options.launch_bounds =
+                        (threads > 0).then_some((threads, (blocks > 0).then_some(blocks)));
+                }
+                _ => return None,
+            }
+        }
+        // Nothing may have been left out, and the text must be the one that `key` writes.
+        (options.key() == text).then_some(options)
+    }
+}
+
 /// Why a kernel has one lane although more were possible or asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScalarReason {
@@ -130,6 +175,12 @@ mod tests {
             Options { launch_bounds: Some((128, None)), ..base.clone() },
             Options { launch_bounds: Some((128, Some(2))), ..base.clone() },
         ];
+        for options in variants.iter().chain([&base]) {
+            assert_eq!(Options::from_key(&options.key()).as_ref(), Some(options));
+        }
+        for wrong in ["", "o2", "o2 fast7", &base.key()[1..], &format!("{} more1", base.key())] {
+            assert_eq!(Options::from_key(wrong), None, "{wrong}");
+        }
         let mut keys: Vec<String> = variants.iter().map(Options::key).collect();
         keys.push(base.key());
         let count = keys.len();

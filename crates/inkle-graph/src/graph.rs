@@ -219,7 +219,8 @@ impl Graph {
     /// Copies the elements of `array` into the graph's memory.
     ///
     /// # Errors
-    /// [`GraphError::ParamMismatch`] unless element type and shape are those of the view; the runtime's.
+    /// [`GraphError::ParamMismatch`] unless the array has as many numbers of the same type as the view, and the same shape
+    /// if either is not contiguous; the runtime's.
     pub fn write(
         &self,
         name: &str,
@@ -227,8 +228,8 @@ impl Graph {
         array: &Array,
         stream: Option<&Stream>,
     ) -> Result<(), GraphError> {
-        self.check_shape(name, view, array)?;
-        Ok(self.array(view)?.copy_from(array, stream)?)
+        let (own, other) = self.pair(name, view, array)?;
+        Ok(own.copy_from(&other, stream)?)
     }
 
     /// Copies elements of the graph's memory to `array`.
@@ -242,8 +243,22 @@ impl Graph {
         array: &Array,
         stream: Option<&Stream>,
     ) -> Result<(), GraphError> {
-        self.check_shape(name, view, array)?;
-        Ok(array.copy_from(&self.array(view)?, stream)?)
+        let (own, other) = self.pair(name, view, array)?;
+        Ok(other.copy_from(&own, stream)?)
+    }
+
+    /// The graph's memory at `view`, and `array`, as arrays that can be copied to each other.
+    fn pair(&self, name: &str, view: &View, array: &Array) -> Result<(Array, Array), GraphError> {
+        let own = self.array(view)?;
+        if self.check_shape(name, view, array).is_ok() {
+            return Ok((own, array.clone()));
+        }
+        match (own.numbers(), array.numbers()) {
+            (Some(own), Some(other)) if own.dtype() == other.dtype() && own.len() == other.len() => {
+                Ok((own, other))
+            }
+            _ => self.check_shape(name, view, array).map(|()| (own, array.clone())),
+        }
     }
 
     /// The graph's memory at `view` as an array.

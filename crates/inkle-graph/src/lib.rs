@@ -41,6 +41,7 @@
 mod access;
 pub mod bundle;
 pub mod capture;
+mod dot;
 mod error;
 mod graph;
 mod ops;
@@ -50,6 +51,7 @@ mod schedule;
 mod validate;
 
 pub use access::Access;
+pub use dot::dot;
 pub use error::GraphError;
 pub use graph::{CompiledCode, Graph, KernelSource, KernelUse};
 pub use ops::{

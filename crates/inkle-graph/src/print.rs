@@ -40,6 +40,18 @@ impl fmt::Display for OpStream {
     }
 }
 
+/// The first line of an operation.
+pub(crate) fn line(stream: &OpStream, op: &Op) -> String {
+    struct Alone<'a>(&'a OpStream, &'a Op);
+    impl fmt::Display for Alone<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write_op(self.0, f, self.1, 0)
+        }
+    }
+    let text = Alone(stream, op).to_string();
+    text.lines().next().unwrap_or_default().trim_end_matches(" {").to_owned()
+}
+
 fn write_nodes(stream: &OpStream, f: &mut fmt::Formatter<'_>, nodes: &[Node], depth: usize) -> fmt::Result {
     let indent = "    ".repeat(depth);
     for node in nodes {
@@ -47,42 +59,48 @@ fn write_nodes(stream: &OpStream, f: &mut fmt::Formatter<'_>, nodes: &[Node], de
         if node.queue != 0 {
             write!(f, "queue {}: ", node.queue)?;
         }
-        match &node.op {
-            Op::Launch(launch) => write_launch(stream, f, launch)?,
-            Op::Copy { dst, src } => {
-                write!(f, "copy ")?;
-                write_view(f, dst)?;
-                write!(f, " from r{}+{}", src.region, src.offset)?;
-                if src.strides != dst.strides {
-                    write!(f, " strides {:?}", src.strides)?;
-                }
-                writeln!(f)?;
+        write_op(stream, f, &node.op, depth)?;
+    }
+    Ok(())
+}
+
+fn write_op(stream: &OpStream, f: &mut fmt::Formatter<'_>, op: &Op, depth: usize) -> fmt::Result {
+    let indent = "    ".repeat(depth);
+    match op {
+        Op::Launch(launch) => write_launch(stream, f, launch)?,
+        Op::Copy { dst, src } => {
+            write!(f, "copy ")?;
+            write_view(f, dst)?;
+            write!(f, " from r{}+{}", src.region, src.offset)?;
+            if src.strides != dst.strides {
+                write!(f, " strides {:?}", src.strides)?;
             }
-            Op::Fill { dst, pattern } => {
-                write!(f, "fill ")?;
-                write_view(f, dst)?;
-                write!(f, " with ")?;
-                pattern.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
-                writeln!(f)?;
-            }
-            Op::Algorithm(algorithm) => write_algorithm(f, algorithm)?,
-            Op::If { condition, on_true, on_false } => {
-                writeln!(f, "if {} {{", place(condition))?;
-                write_nodes(stream, f, on_true, depth + 1)?;
-                if !on_false.is_empty() {
-                    writeln!(f, "{indent}}} else {{")?;
-                    write_nodes(stream, f, on_false, depth + 1)?;
-                }
-                writeln!(f, "{indent}}}")?;
-            }
-            Op::While { condition, body } => {
-                writeln!(f, "while {} {{", place(condition))?;
-                write_nodes(stream, f, body, depth + 1)?;
-                writeln!(f, "{indent}}}")?;
-            }
-            Op::Record { event } => writeln!(f, "record e{event}")?,
-            Op::Wait { event } => writeln!(f, "wait e{event}")?,
+            writeln!(f)?;
         }
+        Op::Fill { dst, pattern } => {
+            write!(f, "fill ")?;
+            write_view(f, dst)?;
+            write!(f, " with ")?;
+            pattern.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+            writeln!(f)?;
+        }
+        Op::Algorithm(algorithm) => write_algorithm(f, algorithm)?,
+        Op::If { condition, on_true, on_false } => {
+            writeln!(f, "if {} {{", place(condition))?;
+            write_nodes(stream, f, on_true, depth + 1)?;
+            if !on_false.is_empty() {
+                writeln!(f, "{indent}}} else {{")?;
+                write_nodes(stream, f, on_false, depth + 1)?;
+            }
+            writeln!(f, "{indent}}}")?;
+        }
+        Op::While { condition, body } => {
+            writeln!(f, "while {} {{", place(condition))?;
+            write_nodes(stream, f, body, depth + 1)?;
+            writeln!(f, "{indent}}}")?;
+        }
+        Op::Record { event } => writeln!(f, "record e{event}")?,
+        Op::Wait { event } => writeln!(f, "wait e{event}")?,
     }
     Ok(())
 }

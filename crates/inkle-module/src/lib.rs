@@ -10,6 +10,7 @@
 mod aot;
 mod cache;
 mod error;
+mod graph;
 mod kernel;
 mod library;
 
@@ -23,6 +24,7 @@ pub use cache::{
     remote_cache_url, set_remote_opener,
 };
 pub use error::CompileError;
+pub use graph::{GraphSource, recompile};
 pub use inkle_adjoint::{ArrayGrad, count_arrays, is_differentiable};
 pub use inkle_codegen::{
     CUDA_ARCHS, CpuTarget, CudaOutput, CudaTarget, Lanes, Options, Target, TargetNameError,

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use inkle_graph::bundle::{BundleError, Direction};
 use inkle_graph::{Graph, GraphError, View, capture};
 use inkle_runtime::{self as rt, Device};
-use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::array::{Array, array_argument};
 use crate::device::{PyDevice, device_argument, device_object};
+use crate::dtype::class_of;
 use crate::error::{IntoPyResult, argument_error, class_name, runtime_error};
 use crate::stream::PyStream;
 
@@ -21,6 +23,8 @@ const DETACH_OPS: usize = 4;
 pub fn graph_error(py: Python<'_>, error: &GraphError) -> PyErr {
     match error {
         GraphError::Runtime(error) => runtime_error(py, error),
+        GraphError::Bundle(BundleError::SameName { .. }) => PyValueError::new_err(error.to_string()),
+        GraphError::Bundle(_) => PyRuntimeError::new_err(error.to_string()),
         GraphError::NotCapturable { .. } => PyNotImplementedError::new_err(error.to_string()),
         GraphError::ParamMismatch { name, .. } if name == "condition" => PyTypeError::new_err(format!(
             "{error}: Condition must be an array of int32 with a single element"
@@ -66,7 +70,16 @@ enum State {
 }
 
 impl PyGraph {
-    fn ready(&self, py: Python<'_>) -> PyResult<&Arc<Graph>> {
+    /// The object of a graph.
+    pub fn new(graph: Arc<Graph>) -> PyGraph {
+        PyGraph { state: State::Ready(graph) }
+    }
+
+    /// The graph.
+    ///
+    /// # Errors
+    /// While its capture is paused.
+    pub fn ready(&self, py: Python<'_>) -> PyResult<&Arc<Graph>> {
         match &self.state {
             State::Ready(graph) => Ok(graph),
             State::Paused(_) => Err(graph_error(py, &GraphError::StillCapturing)),
@@ -80,8 +93,22 @@ impl PyGraph {
         }
     }
 
-    fn view(&self, py: Python<'_>, graph: &Graph, key: &Bound<'_, PyAny>) -> PyResult<(String, View)> {
-        let array = array_argument(key, "param")?.get().runtime(py)?;
+    /// The part of the graph's memory that a name, or an array that was used in the capture, stands for.
+    fn place(&self, graph: &Graph, key: &Bound<'_, PyAny>) -> PyResult<(String, View)> {
+        let py = key.py();
+        if let Ok(name) = key.cast::<PyString>() {
+            let name = name.to_string();
+            if !graph.is_loaded() {
+                let message = format!(
+                    "parameter `{name}`: only loaded APIC graphs, those from capture_load(), have named parameters; here \
+                     give the array that was used in the capture"
+                );
+                return Err(PyRuntimeError::new_err(message));
+            }
+            let view = graph.param(&name).graph(py)?.view.clone();
+            return Ok((name, view));
+        }
+        let array = array_argument(key, "name")?.get().runtime(py)?;
         match graph.find(array) {
             Some(view) => Ok(("array".to_owned(), view)),
             None => Err(argument_error(py, "the graph does not use the memory of this array")),
@@ -106,28 +133,68 @@ impl PyGraph {
     /// Whether it comes from a file.
     #[getter]
     fn is_loaded(&self) -> bool {
-        false
+        matches!(&self.state, State::Ready(graph) if graph.is_loaded())
     }
 
-    /// Lets the graph use another array where it used `param` until now.
+    /// The named parameters of a graph from a file: for each what it is for, element type, shape and size in bytes.
+    #[getter]
+    fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let params = PyDict::new(py);
+        let State::Ready(graph) = &self.state else { return Ok(params) };
+        for param in graph.params() {
+            let array = graph.array(&param.view).graph(py)?;
+            let about = PyDict::new(py);
+            about.set_item("size", array.size_bytes())?;
+            about.set_item("dtype", class_of(py, array.dtype())?)?;
+            about.set_item("shape", PyTuple::new(py, array.shape())?)?;
+            let kind = if param.direction == Direction::Input { "input" } else { "output" };
+            about.set_item("kind", kind)?;
+            params.set_item(&param.name, about)?;
+        }
+        Ok(params)
+    }
+
+    /// Gives the graph another array to work on.
     ///
-    /// `param` is an array that was used in the capture. Element type, shape and strides of the two are the same.
-    /// With `copy` the values are copied to where the graph looks for them instead.
-    #[pyo3(signature = (param, array, copy = false))]
+    /// `name` is a parameter of a graph from a file, whose values are set to those of `array`; or, of a graph that was
+    /// captured here, an array that it uses, for which it uses `array` from now on. `copy` chooses between the two: copying
+    /// values into the graph's memory, and letting the graph use the other array's memory, which then has to be laid out
+    /// in the same way.
+    #[pyo3(signature = (name, array, copy = None))]
     fn set_param(
         &self,
         py: Python<'_>,
-        param: &Bound<'_, PyAny>,
+        name: &Bound<'_, PyAny>,
         array: &Bound<'_, PyAny>,
-        copy: bool,
+        copy: Option<bool>,
     ) -> PyResult<()> {
         let graph = self.ready(py)?;
+        let (name, view) = self.place(graph, name)?;
         let array = array_argument(array, "array")?.get().runtime(py)?;
-        let (name, view) = self.view(py, graph, param)?;
-        if copy {
+        if copy.unwrap_or(graph.is_loaded()) {
             return graph.write(&name, &view, array, None).graph(py);
         }
         graph.rebind(&name, &view, array).graph(py)
+    }
+
+    /// Copies the values of a parameter, or of an array that the graph uses, to `array`.
+    fn get_param(&self, py: Python<'_>, name: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<()> {
+        let graph = self.ready(py)?;
+        let (name, view) = self.place(graph, name)?;
+        let array = array_argument(array, "array")?.get().runtime(py)?;
+        graph.read(&name, &view, array, None).graph(py)
+    }
+
+    /// The address of a parameter; `None` if there is none of that name.
+    fn get_param_ptr(&self, py: Python<'_>, name: &str) -> PyResult<Option<u64>> {
+        let graph = self.ready(py)?;
+        if !graph.is_loaded() {
+            return Err(PyRuntimeError::new_err("only loaded APIC graphs have named parameters"));
+        }
+        match graph.param(name) {
+            Ok(param) => Ok(Some(graph.array(&param.view).graph(py)?.address())),
+            Err(_) => Ok(None),
+        }
     }
 
     fn __str__(&self, py: Python<'_>) -> PyResult<String> {
@@ -196,7 +263,7 @@ pub fn capture_end<'py>(
     stream: Option<&Bound<'py, PyStream>>,
 ) -> PyResult<Bound<'py, PyGraph>> {
     let graph = capture::end(capture_device(py, device, stream)?).graph(py)?;
-    Bound::new(py, PyGraph { state: State::Ready(Arc::new(graph)) })
+    Bound::new(py, PyGraph::new(Arc::new(graph)))
 }
 
 /// Gives up a capture, if one is under way.

@@ -11,11 +11,11 @@ use super::{Blob, Bundle, BundleError, CodeEntry, CodeTarget, Direction, Param};
 use crate::access::accesses;
 use crate::error::GraphError;
 use crate::graph::{Graph, KernelSource, KernelUse, Parts};
-use crate::ops::{Op, OpStream, Region, RegionKind, Space};
+use crate::ops::{Kernel, Op, OpStream, Region, RegionKind, Space};
 use crate::replay::Bound;
 
 /// Makes code of a kernel of a bundle for a device that the bundle has no code for.
-pub type Recompile<'a> = &'a dyn Fn(&crate::Kernel, &str, Device) -> Result<Arc<Loaded>, String>;
+pub type Recompile<'a> = &'a dyn Fn(&Kernel, &KernelUse, &str, Device) -> Result<Arc<Loaded>, String>;
 
 impl Bundle {
     /// The graph on a device, with memory of its own. Code for the device is taken from the bundle; what it lacks,
@@ -41,11 +41,13 @@ impl Bundle {
             code.push(match (best, recompile) {
                 (Some((_, entry)), _) => objects.load(entry, device, kernel.params_bytes as usize)?,
                 (None, Some(recompile)) if !self.ir[index].is_empty() => {
-                    recompile(kernel, &self.ir[index], device).map_err(|why| BundleError::Compile {
-                        kernel: kernel.name.clone(),
-                        target: described(device),
-                        why,
-                    })?
+                    recompile(kernel, &usage(&self.stream, index as u32), &self.ir[index], device).map_err(
+                        |why| BundleError::Compile {
+                            kernel: kernel.name.clone(),
+                            target: described(device),
+                            why,
+                        },
+                    )?
                 }
                 _ => {
                     return Err(BundleError::NoCode {

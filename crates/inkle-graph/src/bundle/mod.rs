@@ -11,6 +11,7 @@
 //! a program.
 
 mod codec;
+mod disk;
 mod file;
 mod load;
 mod params;
@@ -19,6 +20,7 @@ mod wire;
 
 use std::fmt;
 
+pub use disk::{read_file, write_file};
 pub use file::{Blob, Bundle, CodeEntry, FORMAT_VERSION};
 pub use load::{Recompile, SaveOptions};
 pub use params::{Direction, Param};

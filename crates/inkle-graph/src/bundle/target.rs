@@ -36,6 +36,14 @@ impl CodeTarget {
         CodeTarget::Ptx { arch: 75 },
     ];
 
+    /// This machine's CPU, as well as a target names it.
+    pub fn native() -> CodeTarget {
+        match x86_64_level() {
+            0 => CodeTarget::Aarch64,
+            level => CodeTarget::X86_64 { level },
+        }
+    }
+
     /// Whether it is for a GPU.
     pub fn is_cuda(self) -> bool {
         matches!(self, CodeTarget::Ptx { .. } | CodeTarget::Cubin { .. })
@@ -101,7 +109,8 @@ impl FromStr for CodeTarget {
             arch.ok_or_else(unknown)
         };
         match text {
-            "x86-64-v2" => Ok(CodeTarget::X86_64 { level: 2 }),
+            "native" => Ok(CodeTarget::native()),
+            "x86_64" | "x86-64-v2" => Ok(CodeTarget::X86_64 { level: 2 }),
             "x86-64-v3" => Ok(CodeTarget::X86_64 { level: 3 }),
             "x86-64-v4" => Ok(CodeTarget::X86_64 { level: 4 }),
             "aarch64" => Ok(CodeTarget::Aarch64),

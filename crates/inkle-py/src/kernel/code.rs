@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use inkle_graph::{Kernel as GraphKernel, KernelParam, KernelSource};
-use inkle_module::{AotCode, ArrayGrad, KernelIr, Loaded, Options};
+use inkle_module::{AotCode, ArrayGrad, GraphSource, KernelIr, Loaded, Options};
 use inkle_runtime::Device;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -198,9 +198,10 @@ impl Instance {
         for code in std::iter::once(&compiled.forward).chain(backward) {
             let ready = code.ready.lock().unwrap_or_else(|e| e.into_inner());
             if let Some((variant, _)) = ready.iter().find(|(_, known)| Arc::ptr_eq(known, loaded)) {
+                let options = self.options_for(variant);
                 kernel.digest = *code.kernel.ir().digest().as_bytes();
-                kernel.options = self.options_for(variant).key();
-                break;
+                kernel.options = options.key();
+                return (kernel, Some(Arc::new(GraphSource::new(code.kernel.clone(), options))));
             }
         }
         (kernel, None)

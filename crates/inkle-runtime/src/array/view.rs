@@ -121,6 +121,16 @@ impl Array {
         self.select(&indices[..=dim])
     }
 
+    /// All numbers of the elements in one dimension; `None` if they do not follow one another without gaps, or if the
+    /// elements are not made of numbers of one type, or there are too many for one dimension.
+    pub fn numbers(&self) -> Option<Array> {
+        let scalar = Type::Scalar(self.dtype.scalar()?);
+        let count = i32::try_from(self.size_bytes() / scalar.size() as usize).ok()?;
+        let stride = i64::from(scalar.size());
+        let make = || Array::assemble(self.memory.clone(), self.desc.data, scalar, &[count], &[stride]);
+        self.is_contiguous().then(make)
+    }
+
     /// The same elements in another shape; one extent may be -1 and is worked out.
     ///
     /// # Errors

@@ -1,0 +1,260 @@
+//! Bundles: what is written is read back, and damage is an error wherever it is.
+
+use std::sync::Arc;
+
+use inkle_graph::bundle::{Bundle, BundleError, CodeTarget, SaveOptions};
+use inkle_graph::capture::{self, Address, Launched};
+use inkle_graph::{
+    CompiledCode, Graph, GraphError, Kernel, KernelParam, KernelSource, KernelUse, RegionKind, validate,
+};
+use inkle_ir::{ArrayDesc, Field, Scalar, Type};
+use inkle_runtime::algorithms::{Reduction, scan, sum_into};
+use inkle_runtime::{Array, CpuFunction, Device, Loaded, Slice};
+
+fn floats(values: &[f32]) -> Array {
+    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+    Array::from_bytes(Device::cpu(), Type::F32, &[values.len() as i64], &bytes).unwrap()
+}
+
+fn values(array: &Array) -> Vec<f32> {
+    array.to_bytes().unwrap().chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect()
+}
+
+/// "Compiles" to bytes that are no code, and not for every target.
+struct Pretends;
+
+impl KernelSource for Pretends {
+    fn ir(&self) -> String {
+        "the text of the kernel".into()
+    }
+
+    fn compile(&self, target: CodeTarget, usage: &KernelUse) -> Result<CompiledCode, String> {
+        assert_eq!(*usage, KernelUse { aligned: false, block_dim: Some(256), grid_stride: false });
+        if target.is_cuda() {
+            return Err("there is no GPU compiler here".into());
+        }
+        Ok(CompiledCode { symbol: "inkle_kernel".into(), lanes: 4, image: b"no code".to_vec() })
+    }
+}
+
+unsafe extern "C" fn nothing(_: *const u8, _: u64, _: u64) {}
+
+/// `{ tag: u8, data: array<f32> }`, then `f32`.
+fn params() -> Vec<KernelParam> {
+    let fields = vec![
+        Field { name: "tag".into(), ty: Type::Scalar(Scalar::U8) },
+        Field { name: "data".into(), ty: Type::array(Type::F32, 1) },
+    ];
+    vec![
+        KernelParam { name: "pair".into(), ty: Type::structure("Pair", fields), offset: 24 },
+        KernelParam { name: "s".into(), ty: Type::F32, offset: 96 },
+    ]
+}
+
+fn record_launch(array: &Array) {
+    // SAFETY: it reads nothing.
+    let code = Arc::new(Loaded::Cpu(unsafe { CpuFunction::from_entry(nothing, 104, 1) }));
+    let kernel = || {
+        let kernel = Kernel {
+            name: "pretended".into(),
+            digest: [7; 32],
+            options: "o2".into(),
+            params_bytes: 104,
+            params: params(),
+        };
+        (kernel, Some(Arc::new(Pretends) as Arc<dyn KernelSource>))
+    };
+    let ArrayDesc { data, shape, strides, .. } = array.desc();
+    let mut params = vec![1 << 32 | 2, 1 << 32 | 1, 2, 9, data, 0, shape[0] as u64, 0];
+    params.extend(strides.map(|s| s as u64));
+    params.push(f32::to_bits(1.5).into());
+    let pointers = vec![Address { word: 4, array: array.clone(), reads: true, writes: false }];
+    let launched =
+        Launched { code, kernel: &kernel, params, pointers, block_dim: 256, max_blocks: 0, shared_bytes: 0 };
+    capture::launch(Device::cpu(), launched).unwrap();
+}
+
+/// A graph with one of everything, and the arrays that stand for its parameters.
+fn everything(with_launch: bool) -> (Graph, SaveOptions) {
+    let (a, b, total) = (floats(&[1.0, 2.0, 3.0, 4.0]), floats(&[0.0; 4]), floats(&[0.0]));
+    let n = Array::from_bytes(Device::cpu(), Type::I32, &[1], &1i32.to_le_bytes()).unwrap();
+    capture::begin(Device::cpu()).unwrap();
+    let inside = Array::zeros(Device::cpu(), Type::F32, &[4]).unwrap();
+    inside.copy_from(&a, None).unwrap();
+    let odd = Slice { start: Some(1), step: 2, ..Slice::ALL };
+    b.slice(0, odd).unwrap().copy_from(&inside.slice(0, odd).unwrap(), None).unwrap();
+    scan(&b, &inside, true).unwrap();
+    sum_into(&inside, &total, Reduction { axis: None, count: None }).unwrap();
+    if with_launch {
+        record_launch(&a.slice(0, Slice { start: Some(1), ..Slice::ALL }).unwrap());
+    }
+    capture::begin_body(Device::cpu()).unwrap();
+    n.fill(&0i32.to_le_bytes(), None).unwrap();
+    let body = capture::end_body(Device::cpu()).unwrap();
+    capture::push_while(&n, body).unwrap();
+    let graph = capture::end(Device::cpu()).unwrap();
+    let named = |name: &str, array: &Array| (name.to_owned(), array.clone());
+    let options = SaveOptions {
+        inputs: vec![named("a", &a)],
+        outputs: vec![named("b", &b), named("total", &total)],
+        ..SaveOptions::default()
+    };
+    (graph, options)
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let (graph, options) = everything(true);
+    let bundle = graph.save(&options).unwrap();
+    assert_eq!(validate(&bundle.stream), Ok(()));
+    let bytes = bundle.to_bytes();
+    let back = Bundle::from_bytes(bytes.clone()).unwrap();
+    assert_eq!(back, bundle);
+    assert_eq!(back.to_bytes(), bytes, "one bundle has one form");
+    assert_eq!(back.stream.to_string(), graph.ops().to_string());
+    assert_eq!(back.ir, ["the text of the kernel"]);
+    let targets: Vec<String> = back.code.iter().map(|entry| entry.target.to_string()).collect();
+    assert_eq!(targets, ["x86-64-v2", "x86-64-v3", "aarch64"]);
+    assert!(back.notes[0].contains("compute_75: there is no GPU compiler here"), "{:?}", back.notes);
+}
+
+#[test]
+fn a_loaded_graph_runs_on_memory_of_its_own() {
+    let (graph, options) = everything(false);
+    let bytes = graph.save(&options).unwrap().to_bytes();
+    let loaded = Bundle::from_bytes(bytes).unwrap().load(Device::cpu(), None).unwrap();
+    let read = |name: &str, count: i64| {
+        let array = Array::zeros(Device::cpu(), Type::F32, &[count]).unwrap();
+        loaded.read(name, &loaded.param(name).unwrap().view, &array, None).unwrap();
+        values(&array)
+    };
+    loaded.write("a", &loaded.param("a").unwrap().view, &floats(&[5.0, 6.0, 7.0, 8.0]), None).unwrap();
+    loaded.launch(None).unwrap();
+    assert_eq!((read("b", 4), read("total", 1)), (vec![0.0, 6.0, 0.0, 8.0], vec![0.0 + 6.0 + 6.0 + 14.0]));
+    assert_eq!(values(&options.inputs[0].1), [1.0, 2.0, 3.0, 4.0]);
+    assert!(matches!(loaded.param("c"), Err(GraphError::NoSuchParam { .. })));
+}
+
+#[test]
+fn memory_that_is_written_before_it_is_read_is_not_in_the_file() {
+    let (graph, options) = everything(false);
+    graph.launch(None).unwrap();
+    let bundle = graph.save(&options).unwrap();
+    let internal =
+        bundle.stream.regions.iter().zip(&bundle.memory).filter(|(r, _)| r.kind == RegionKind::Internal);
+    assert_eq!(internal.map(|(_, contents)| contents.is_some()).collect::<Vec<_>>(), [false]);
+}
+
+#[test]
+fn a_named_target_must_compile() {
+    let (graph, mut options) = everything(true);
+    options.targets = vec![CodeTarget::Cubin { arch: 90 }];
+    let error = graph.save(&options).unwrap_err();
+    assert!(
+        matches!(&error, GraphError::Bundle(BundleError::Compile { target, .. }) if target == "sm_90"),
+        "{error}"
+    );
+}
+
+#[test]
+fn every_changed_byte_is_noticed() {
+    let (graph, options) = everything(true);
+    let bytes = graph.save(&options).unwrap().to_bytes();
+    for place in 0..bytes.len() {
+        for bit in [0, 7] {
+            let mut damaged = bytes.clone();
+            damaged[place] ^= 1 << bit;
+            assert!(Bundle::from_bytes(damaged).is_err(), "byte {place}, bit {bit}");
+        }
+    }
+    for length in 0..bytes.len() {
+        assert!(Bundle::from_bytes(bytes[..length].to_vec()).is_err(), "{length} bytes");
+    }
+}
+
+/// Makes the digests of a file right again, as far as its table can be followed.
+fn seal(bytes: &mut [u8]) {
+    let number = |bytes: &[u8], at: usize, size: usize| {
+        let mut wide = [0; 8];
+        wide[..size].copy_from_slice(&bytes[at..at + size]);
+        u64::from_le_bytes(wide) as usize
+    };
+    let count = number(bytes, 24, 4).min((bytes.len() - 64) / 64);
+    for entry in 0..count {
+        let at = 64 + 64 * entry;
+        let (start, length) = (number(bytes, at + 8, 8), number(bytes, at + 16, 8));
+        let Some(section) = start.checked_add(length).and_then(|end| bytes.get(start..end)) else { continue };
+        let digest = *blake3::hash(section).as_bytes();
+        bytes[at + 32..at + 64].copy_from_slice(&digest);
+    }
+    let digest = *blake3::hash(&bytes[64..64 + 64 * count]).as_bytes();
+    bytes[32..64].copy_from_slice(&digest);
+}
+
+/// Whoever can write a file can write its digests; then whatever it says is checked, or harmless.
+#[test]
+fn damage_under_right_digests_never_panics() {
+    let (graph, options) = everything(true);
+    let mut bundle = graph.save(&options).unwrap();
+    bundle.ir.clear();
+    let bytes = bundle.to_bytes();
+    let mut outcomes = [0usize; 3];
+    for place in 8..bytes.len() {
+        for value in [0u8, 1, 2, 0x7f, 0x80, 0xff] {
+            if bytes[place] == value {
+                continue;
+            }
+            let mut damaged = bytes.clone();
+            damaged[place] = value;
+            seal(&mut damaged);
+            match Bundle::from_bytes(damaged) {
+                Err(_) => outcomes[0] += 1,
+                Ok(bundle) => match bundle.load(Device::cpu(), None) {
+                    Err(_) => outcomes[1] += 1,
+                    Ok(_) => outcomes[2] += 1,
+                },
+            }
+        }
+    }
+    assert!(outcomes[0] > 1000 && outcomes[1] > 1000, "{outcomes:?}");
+}
+
+#[test]
+fn streams_that_reach_out_of_their_memory_are_refused() {
+    let (graph, options) = everything(true);
+    let bundle = graph.save(&options).unwrap();
+    let change = |change: &dyn Fn(&mut Bundle)| {
+        let mut bundle = bundle.clone();
+        change(&mut bundle);
+        Bundle::from_bytes(bundle.to_bytes()).err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    use inkle_graph::Op;
+    let launch_at = bundle.stream.body.iter().position(|n| matches!(n.op, Op::Launch(_))).unwrap();
+    let launch = |change_it: &dyn Fn(&mut inkle_graph::Launch)| {
+        change(&|bundle| {
+            if let Op::Launch(launch) = &mut bundle.stream.body[launch_at].op {
+                change_it(launch);
+            }
+        })
+    };
+    for (said, wanted) in [
+        (launch(&|l| l.params[6] = 400), "reaches out of region"),
+        (launch(&|l| l.params[8] = 1 << 40), "reaches out of region"),
+        (launch(&|l| l.params[4] = 0x1000), "not the graph's"),
+        (launch(&|l| l.pointers[0].word = 3), "no parameter has one"),
+        (launch(&|l| l.pointers[0].region = 99), "no region 99"),
+        (launch(&|l| l.kernel = 5), "no kernel 5"),
+        (launch(&|l| l.params[2] = 1 << 40), "threads"),
+        (launch(&|l| l.params = vec![0; 3].into()), "24 bytes instead of 104"),
+        (change(&|b| b.stream.regions[1].bytes = 8), "region"),
+        (change(&|b| b.params[0].view.shape[0] = 5), "reaches out"),
+        (change(&|b| b.params[1].name = "a".into()), "two parameters"),
+        (
+            change(&|b| b.stream.body.push(inkle_graph::Node { queue: 0, op: Op::Wait { event: 0 } })),
+            "event 0",
+        ),
+        (change(&|b| b.code[0].kernel = 3), "code of kernel 3"),
+    ] {
+        assert!(said.contains(wanted), "{said:?} instead of {wanted:?}");
+    }
+}

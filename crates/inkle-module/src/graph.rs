@@ -1,0 +1,99 @@
+//! Kernels of graphs: code for other machines when a graph is saved, and code from a saved graph's IR.
+
+use std::sync::Arc;
+
+use inkle_codegen::{CodegenError, CpuTarget, CudaOutput, CudaTarget, Options, Target};
+use inkle_graph::bundle::CodeTarget;
+use inkle_graph::{CompiledCode, KernelSource, KernelUse};
+use inkle_runtime::{Device, Loaded};
+
+use crate::error::CompileError;
+use crate::kernel::{Kernel, KernelIr};
+
+/// A kernel that was captured, with the options it was captured with.
+#[derive(Clone, Debug)]
+pub struct GraphSource {
+    kernel: Arc<Kernel>,
+    options: Options,
+}
+
+impl GraphSource {
+    /// What a capture keeps of a kernel.
+    pub fn new(kernel: Arc<Kernel>, options: Options) -> GraphSource {
+        GraphSource { kernel, options }
+    }
+}
+
+impl KernelSource for GraphSource {
+    fn ir(&self) -> String {
+        self.kernel.ir().module().to_string()
+    }
+
+    fn compile(&self, target: CodeTarget, usage: &KernelUse) -> Result<CompiledCode, String> {
+        let options = options_for(&self.options, target.is_cuda(), usage);
+        let target = machine(target);
+        let entry = match self.kernel.code(&target, &options) {
+            Err(CompileError::Codegen(CodegenError::MissingLibrary { library, searched })) => {
+                // The driver of a GPU that is here can do it too.
+                self.kernel
+                    .code_by_driver(&target, &options)
+                    .unwrap_or_else(|| Err(CodegenError::MissingLibrary { library, searched }.into()))
+            }
+            made => made,
+        };
+        let entry = entry.map_err(|error| error.to_string())?;
+        Ok(CompiledCode { symbol: entry.symbol, lanes: entry.lanes, image: entry.code })
+    }
+}
+
+fn machine(target: CodeTarget) -> Target {
+    match target {
+        CodeTarget::X86_64 { level } => {
+            Target::Cpu(CpuTarget { cpu: format!("x86-64-v{level}"), ..CpuTarget::baseline_x86_64() })
+        }
+        CodeTarget::Aarch64 => Target::Cpu(CpuTarget::baseline_aarch64()),
+        CodeTarget::Ptx { arch } => Target::Cuda(CudaTarget { arch, output: CudaOutput::Ptx }),
+        CodeTarget::Cubin { arch } => Target::Cuda(CudaTarget { arch, output: CudaOutput::Cubin }),
+    }
+}
+
+/// What a kernel was captured with, for another kind of device.
+fn options_for(captured: &Options, on_gpu: bool, usage: &KernelUse) -> Options {
+    if !on_gpu {
+        let block_dim = Options::default().block_dim;
+        return Options { aligned: false, grid_stride: false, block_dim, ..captured.clone() };
+    }
+    Options {
+        aligned: usage.aligned,
+        grid_stride: captured.grid_stride || usage.grid_stride,
+        block_dim: usage.block_dim.unwrap_or(0),
+        ..captured.clone()
+    }
+}
+
+/// Code for a device of the IR that a bundle has of a kernel: what to give to
+/// [`Bundle::load`](inkle_graph::bundle::Bundle::load).
+///
+/// # Errors
+/// Why it cannot be made, for people.
+pub fn recompile(
+    kernel: &inkle_graph::Kernel,
+    usage: &KernelUse,
+    ir: &str,
+    device: Device,
+) -> Result<Arc<Loaded>, String> {
+    let module = inkle_ir::parse(ir).map_err(|error| format!("its IR cannot be read: {error}"))?;
+    if let Err(errors) = inkle_ir::verify(&module) {
+        return Err(format!("its IR is not valid: {errors}"));
+    }
+    let ir = KernelIr::from_module(module).map_err(|error| error.to_string())?;
+    if ir.layout().size != kernel.params_bytes {
+        let (found, expected) = (ir.layout().size, kernel.params_bytes);
+        return Err(format!("its IR has a parameter block of {found} bytes instead of {expected}"));
+    }
+    let Some(captured) = Options::from_key(&kernel.options) else {
+        return Err(format!("its options `{}` are not known here", kernel.options));
+    };
+    let options = options_for(&captured, device.is_cuda(), usage);
+    Kernel::new(ir).load(device, &options).map_err(|error| error.to_string())
+}

@@ -1,0 +1,221 @@
+//! Graphs in files.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use inkle_graph::bundle::{Bundle, BundleError, CodeTarget, SaveOptions};
+use inkle_graph::{Graph, GraphError};
+use inkle_runtime as rt;
+use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyMapping, PyString};
+
+use crate::array::array_argument;
+use crate::cache::apply_cache_settings;
+use crate::device::device_argument;
+use crate::error::class_name;
+use crate::graph::{IntoPyGraphResult, PyGraph, graph_error};
+
+/// What a path gets that has no extension.
+const EXTENSION: &str = "wrp";
+/// How the reference implementation's own files start.
+const REFERENCE_MAGIC: &[u8] = b"WRP";
+
+fn path_argument(path: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    path.extract()
+        .map_err(|_| PyTypeError::new_err(format!("`path` is a str or a path, not {}", class_name(path))))
+}
+
+fn named_arrays(dict: Option<&Bound<'_, PyDict>>, argument: &str) -> PyResult<Vec<(String, rt::Array)>> {
+    let mut named = Vec::new();
+    for (name, array) in dict.into_iter().flatten() {
+        let Ok(name) = name.cast::<PyString>() else {
+            let message = format!("the names in `{argument}` are str, not {}", class_name(&name));
+            return Err(PyTypeError::new_err(message));
+        };
+        let array = array_argument(&array, &format!("{argument}[{name:?}]"))?;
+        named.push((name.to_string(), array.get().runtime(array.py())?.clone()));
+    }
+    Ok(named)
+}
+
+fn targets_argument(py: Python<'_>, targets: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<CodeTarget>> {
+    let Some(targets) = targets else { return Ok(Vec::new()) };
+    if targets.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("`targets` is a list of names: write `targets=[\"sm_90\"]`"));
+    }
+    let mut found = Vec::new();
+    for name in targets.try_iter()? {
+        let name: String = name?.extract()?;
+        let target: Result<CodeTarget, BundleError> = name.parse();
+        found.push(target.map_err(|error| PyValueError::new_err(error.to_string()))?);
+    }
+    let _ = py;
+    Ok(found)
+}
+
+/// Writes a graph into one file, with its memory as it is now and code for several machines.
+///
+/// The file runs on any x86-64 or 64-bit Arm CPU and any NVIDIA GPU from sm_75 on. It is written whole or not at all.
+///
+/// Args:
+///     graph: The graph.
+///     path: Where to. Without an extension it gets `.wrp`.
+///     inputs: Names for arrays that are set before the graph runs.
+///     outputs: Names for arrays that are read after it ran.
+///     source_fallback: Whether the kernels' IR must be inside; it is unless `include_ir` says no.
+///     targets: What there is to be code for besides: `sm_90` and so on (machine code for a GPU, which the driver need
+///         not compile), `compute_90` (PTX), `x86-64-v4`, `native`.
+///     include_ir: Whether the kernels' IR is inside, so that inkle can compile them for machines nobody thought of.
+#[pyfunction]
+#[pyo3(signature = (
+    graph, path, inputs = None, outputs = None, source_fallback = false, targets = None, include_ir = true
+))]
+#[expect(clippy::too_many_arguments, reason = "the signature is the reference API's, and more")]
+pub fn capture_save(
+    py: Python<'_>,
+    graph: &Bound<'_, PyGraph>,
+    path: &Bound<'_, PyAny>,
+    inputs: Option<&Bound<'_, PyDict>>,
+    outputs: Option<&Bound<'_, PyDict>>,
+    source_fallback: bool,
+    targets: Option<&Bound<'_, PyAny>>,
+    include_ir: bool,
+) -> PyResult<()> {
+    if source_fallback && !include_ir {
+        return Err(PyValueError::new_err(
+            "`source_fallback` needs the IR that `include_ir=False` leaves out",
+        ));
+    }
+    let mut path = path_argument(path)?;
+    if path.extension().is_none() {
+        path.set_extension(EXTENSION);
+    }
+    let options = SaveOptions {
+        inputs: named_arrays(inputs, "inputs")?,
+        outputs: named_arrays(outputs, "outputs")?,
+        targets: targets_argument(py, targets)?,
+        without_ir: !include_ir,
+    };
+    apply_cache_settings(py)?;
+    let graph = graph.get().ready(py)?.clone();
+    let written = py.detach(|| {
+        let bytes = graph.save(&options)?.to_bytes();
+        Ok::<_, GraphError>(inkle_graph::bundle::write_file(&path, &bytes))
+    });
+    written.graph(py)?.map_err(|error| {
+        PyErr::from(std::io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display())))
+    })
+}
+
+fn load(py: Python<'_>, bytes: Vec<u8>, device: rt::Device, from: &str) -> PyResult<Graph> {
+    if bytes.starts_with(REFERENCE_MAGIC) {
+        let message =
+            format!("{from} is in Warp's own format, which inkle does not read yet; save it with inkle");
+        return Err(PyNotImplementedError::new_err(message));
+    }
+    apply_cache_settings(py)?;
+    let loaded = py.detach(|| {
+        let bundle = Bundle::from_bytes(bytes)?;
+        bundle.load(device, Some(&inkle_module::recompile))
+    });
+    loaded.map_err(|error| match error {
+        GraphError::Bundle(error) => {
+            PyRuntimeError::new_err(format!("Failed to load APIC graph from {from}: {error}"))
+        }
+        other => graph_error(py, &other),
+    })
+}
+
+fn loaded<'py>(py: Python<'py>, graph: Graph) -> PyResult<Bound<'py, PyGraph>> {
+    Bound::new(py, PyGraph::new(Arc::new(graph)))
+}
+
+/// The bytes of something like `bytes`.
+fn buffer<'py>(data: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyBytes>> {
+    if let Ok(bytes) = data.cast::<PyBytes>() {
+        return Ok(bytes.clone());
+    }
+    let py = data.py();
+    let view = py.import("builtins")?.getattr("memoryview")?.call1((data,)).map_err(|_| {
+        PyTypeError::new_err(format!("{what} is bytes or something like it, not {}", class_name(data)))
+    })?;
+    if !view.getattr("c_contiguous")?.is_truthy()? {
+        return Err(PyValueError::new_err(format!("{what} is not contiguous")));
+    }
+    Ok(view.call_method0("tobytes")?.cast_into::<PyBytes>()?)
+}
+
+/// A graph from a file that `capture_save` wrote, or from the bytes of one.
+///
+/// Its memory is its own: `set_param` and `get_param` reach the arrays that were named. Code for the device is in the
+/// file; no kernel of the program is needed.
+#[pyfunction]
+#[pyo3(signature = (path, device = None))]
+pub fn capture_load<'py>(
+    py: Python<'py>,
+    path: &Bound<'py, PyAny>,
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyGraph>> {
+    let device = device_argument(py, device)?;
+    let Ok(path) = path.extract::<PathBuf>() else {
+        let bytes = buffer(path, "a graph")?;
+        return loaded(py, load(py, bytes.as_bytes().to_vec(), device, "bytes")?);
+    };
+    let path = if path.exists() || path.extension().is_some_and(|e| e == EXTENSION) {
+        path
+    } else {
+        let mut name = path.into_os_string();
+        name.push(".");
+        name.push(EXTENSION);
+        PathBuf::from(name)
+    };
+    let bytes = py.detach(|| read(&path)).map_err(|why| {
+        PyRuntimeError::new_err(format!("Failed to load APIC graph from {}: {why}", path.display()))
+    })?;
+    loaded(py, load(py, bytes, device, &path.display().to_string())?)
+}
+
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    inkle_graph::bundle::read_file(path)
+}
+
+/// A graph from the bytes of a file that `capture_save` wrote. `modules` is accepted: a file has all its code inside.
+#[pyfunction]
+#[pyo3(signature = (data, modules = None, device = None))]
+pub fn capture_load_from_bytes<'py>(
+    py: Python<'py>,
+    data: &Bound<'py, PyAny>,
+    modules: Option<&Bound<'py, PyAny>>,
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyGraph>> {
+    if let Some(modules) = modules {
+        let Ok(modules) = modules.cast::<PyMapping>() else {
+            let message = format!("`modules` is a mapping of names to bytes, not {}", class_name(modules));
+            return Err(PyTypeError::new_err(message));
+        };
+        for item in modules.items()?.iter() {
+            let (name, code): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+            if !name.is_instance_of::<PyString>() {
+                return Err(PyTypeError::new_err("the names in `modules` are str"));
+            }
+            buffer(&code, "a module")?;
+        }
+    }
+    let device = device_argument(py, device)?;
+    let bytes = buffer(data, "`data`")?;
+    loaded(py, load(py, bytes.as_bytes().to_vec(), device, "bytes")?)
+}
+
+/// Writes what a graph does, and what of it depends on what, as a drawing for Graphviz.
+#[pyfunction]
+#[pyo3(signature = (graph, path, verbose = true))]
+pub fn capture_debug_dot_print(
+    py: Python<'_>,
+    graph: &Bound<'_, PyGraph>,
+    path: &Bound<'_, PyAny>,
+    verbose: bool,
+) -> PyResult<()> {
+    let text = inkle_graph::dot(graph.get().ready(py)?.ops(), verbose);
+    Ok(inkle_graph::bundle::write_file(&path_argument(path)?, text.as_bytes())?)
+}
