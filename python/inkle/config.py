@@ -81,7 +81,8 @@ line_directives: bool = True
 """Keep the places in the source with generated code."""
 
 compile_time_trace: bool = False
-"""Write how long each step of compilation took."""
+"""Record how long each step of compilation takes, and write it when the program ends: ``compile-time-trace-PID.json`` in the
+kernel cache, which Perfetto opens. ``INKLE_COMPILE_TIME_TRACE`` in the environment names a file and does the same."""
 
 track_memory: bool = False
 """Keep a record of allocations."""

@@ -9,14 +9,18 @@
 //! Exit codes: 0 when all went well, 1 when the command failed or found something wrong, 2 for wrong arguments.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod cache;
+mod compile;
 mod error;
 mod report;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::Path;
 
 use clap::{Parser, Subcommand};
+use inkle_module::Options;
 
 pub use error::CliError;
 pub use report::{Context, Outcome, Report};
@@ -25,6 +29,20 @@ pub use report::{Context, Outcome, Report};
 pub trait Host: Sync {
     /// The Python interpreter that runs people's scripts.
     fn python(&self) -> OsString;
+
+    /// The kernels of a Python file, in the order of their definitions.
+    ///
+    /// # Errors
+    /// When the file cannot be read or run. Mistakes in a kernel are part of the kernel's result.
+    fn kernels(&self, path: &Path) -> Result<Vec<Program>, CliError>;
+}
+
+/// A kernel of a program.
+pub struct Program {
+    /// Its name.
+    pub name: String,
+    /// Its simplified IR and its options, or what is wrong with it.
+    pub kernel: Result<(inkle_ir::Module, Options), String>,
 }
 
 /// Compiles kernels ahead of time, looks into the kernel cache, and measures cold starts.
@@ -43,6 +61,10 @@ enum Command {
     /// The cache of compiled kernels.
     #[command(subcommand)]
     Cache(cache::Command),
+    Compile(compile::Arguments),
+    /// Measurements.
+    #[command(subcommand)]
+    Bench(bench::Command),
 }
 
 /// Runs the command that `arguments` name, the program's own name first, and gives the exit code.
@@ -60,6 +82,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, host: &dyn Host, out: 
     let mut context = Context::new(arguments.json, host, out);
     let outcome = match &arguments.command {
         Command::Cache(command) => cache::run(command, &mut context),
+        Command::Compile(arguments) => compile::run(arguments, &mut context),
+        Command::Bench(command) => bench::run(command, &mut context),
     };
     match outcome {
         Ok(Outcome::Right) => 0,

@@ -1,6 +1,7 @@
 //! The whole way from a module to code.
 
 use inkle_diag::Span;
+use inkle_diag::trace::{self, Stage};
 use inkle_ir::{Block, Function, MAX_LOCAL_SIZE, Module, Value};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -91,6 +92,7 @@ pub fn compile(module: &Module, target: &Target, options: &Options) -> Result<Ar
         Target::Cuda(cuda) => match cuda.output {
             CudaOutput::Ptx => (text, ArtifactKind::Ptx),
             CudaOutput::Cubin => {
+                let _span = trace::part(Stage::Cubin);
                 (crate::nvidia::nvjitlink::link(&text, cuda.arch, options)?, ArtifactKind::Cubin)
             }
         },
@@ -144,6 +146,7 @@ fn generate(
             Plan { lanes, tail: crate::lower::entry::Tail::Scalar, alone: false, reason: None }
         }
     };
+    let lowering = trace::part(Stage::Lower);
     let context = Context::create();
     let start = || {
         let lower = Lower::new(&context, module, options, Machine::of(target, module));
@@ -170,6 +173,7 @@ fn generate(
         }
     }
     let llvm = lower.finish();
+    drop(lowering);
     if cfg!(debug_assertions)
         && let Err(message) = llvm.verify()
     {
@@ -179,6 +183,7 @@ fn generate(
     if let Want::Llvm { optimized: false } = want {
         return Ok((llvm.print_to_string().to_bytes().to_vec(), plan));
     }
+    let optimising = trace::part(Stage::Llvm);
     if matches!(target, Target::Cuda(_)) {
         crate::nvidia::report::link(&context, &llvm)?;
         crate::nvidia::libdevice::link(&context, &llvm, options, plan.lanes > 1)?;
@@ -190,6 +195,8 @@ fn generate(
     };
     let lanes = matches!(target, Target::Cpu(_)).then_some(plan.lanes);
     machine::optimize(&llvm, &llvm_machine, options.optimization_level, lanes)?;
+    drop(optimising);
+    let _emitting = trace::part(if matches!(target, Target::Cpu(_)) { Stage::Object } else { Stage::Ptx });
     match want {
         Want::Llvm { .. } => Ok((llvm.print_to_string().to_bytes().to_vec(), plan)),
         Want::Code(kind) => Ok((machine::emit(&llvm, &llvm_machine, kind)?, plan)),

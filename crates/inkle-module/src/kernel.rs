@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use inkle_adjoint::ArrayGrad;
 use inkle_codegen::{ArtifactKind, CodegenError, CpuTarget, CudaOutput, CudaTarget, Options, Target};
+use inkle_diag::trace::{self, Stage};
 use inkle_diag::{Diagnostics, SourceFile, Span};
 use inkle_frontend::env::{Environment, FunctionKey};
 use inkle_frontend::{CheckOptions, check_kernel};
@@ -41,7 +42,9 @@ impl KernelIr {
         args: &[Type],
         options: CheckOptions,
     ) -> Result<KernelIr, CompileError> {
+        let typing = trace::part(Stage::Types);
         let module = check_kernel(env, key, args, options)?;
+        drop(typing);
         KernelIr::from_module(module)
     }
 
@@ -50,6 +53,7 @@ impl KernelIr {
     /// # Errors
     /// [`CompileError::Broken`] when the module is not valid; [`CompileError::Codegen`] when it has no kernel.
     pub fn from_module(mut module: Module) -> Result<KernelIr, CompileError> {
+        let _span = trace::part(Stage::Ir);
         verify(&module, "the checker")?;
         inkle_adjoint::complete(&mut module).map_err(rejected)?;
         verify(&module, "differentiation")?;
@@ -73,8 +77,10 @@ impl KernelIr {
     /// # Errors
     /// [`CompileError::Rejected`] when the kernel cannot be differentiated, with the reason.
     pub fn backward(&self, grads: &[ArrayGrad]) -> Result<KernelIr, CompileError> {
+        let differentiating = trace::part(Stage::Adjoint);
         let source = self.source.as_deref().unwrap_or(&self.module);
         let module = inkle_adjoint::backward(source, grads).map_err(rejected)?;
+        drop(differentiating);
         KernelIr::from_module(module)
     }
 
@@ -231,6 +237,10 @@ impl Kernel {
         &self.ir
     }
 
+    fn name(&self) -> &str {
+        self.ir.module.kernel().map_or("", |k| &k.name)
+    }
+
     /// The kernel's code on a device: compiled, or read from the cache, at first need. Concurrent callers that need the
     /// same code wait for one compilation.
     ///
@@ -240,6 +250,7 @@ impl Kernel {
         if let Some(found) = self.find(device, options) {
             return Ok(found);
         }
+        let _span = trace::span(Stage::Kernel, || self.name());
         let key = LoadKey { digest: *self.ir.code_digest(options), device, options: options.clone() };
         let slot = loaded().lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone();
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -284,6 +295,7 @@ impl Kernel {
             let artifact = inkle_codegen::compile(&self.ir.module, &text, options)?;
             let ptx = Entry::new(artifact, Origin::default());
             let level = options.optimization_level.min(3);
+            let _span = trace::part(Stage::Driver);
             let code = CudaModule::compile(device, &ptx.code, level, options.lineinfo)?;
             Ok(Entry { kind: ArtifactKind::Cubin, code, ..ptx })
         })
@@ -327,7 +339,7 @@ impl Kernel {
             let start = Instant::now();
             let mut entry = compile()?;
             entry.origin = Origin {
-                kernel: self.ir.module.kernel().map_or_else(String::new, |k| k.name.clone()),
+                kernel: self.name().to_owned(),
                 target: target.key(),
                 options: options.key(),
                 micros: start.elapsed().as_micros().try_into().unwrap_or(u32::MAX),
@@ -345,6 +357,7 @@ impl Kernel {
 
 /// Loads code on a device.
 pub(crate) fn load_entry(device: Device, entry: &Entry, params_bytes: usize) -> Result<Loaded, CompileError> {
+    let _span = trace::part(if device.is_cpu() { Stage::Load } else { Stage::Driver });
     if device.is_cpu() {
         let object = LoadedObject::load(&entry.code).map_err(RuntimeError::from)?;
         let object = Arc::new(object);

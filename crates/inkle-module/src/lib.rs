@@ -13,6 +13,7 @@ mod error;
 mod graph;
 mod kernel;
 mod library;
+mod trace;
 
 pub use aot::{
     AotCode, AotError, AotFile, AotInput, AotKernel, AotVariant, compile_ahead, file_suffix, find_file,
@@ -30,7 +31,9 @@ pub use inkle_codegen::{
     CUDA_ARCHS, CpuTarget, CudaOutput, CudaTarget, Lanes, Options, Target, TargetNameError,
     set_package_folders,
 };
+pub use inkle_diag::trace::record as record_trace;
 pub use inkle_frontend::CheckOptions;
 pub use inkle_runtime::Loaded;
 pub use kernel::{Kernel, KernelIr, Statistics, forget_loaded, statistics};
 pub use library::{builtin_forms, library_function, library_names};
+pub use trace::{Trace, TraceEvent, TraceOrigin};

@@ -221,6 +221,10 @@ impl Kernel {
         if let Some(signature) = &*self.signature.lock().unwrap_or_else(|e| e.into_inner()) {
             return signature.clone();
         }
+        if let Err(error) = crate::trace::follow_options(py, self.module.get()) {
+            // A trace that cannot be started is no reason for a kernel to fail.
+            error.write_unraisable(py, None);
+        }
         let signature = Arc::new(self.read_signature(py));
         self.is_exact.store(matches!(&*signature, Ok(Signature { exact: Some(_), .. })), Ordering::Relaxed);
         *self.signature.lock().unwrap_or_else(|e| e.into_inner()) = Some(signature.clone());

@@ -48,6 +48,7 @@ mod storage;
 mod stream;
 mod structs;
 mod tape;
+mod trace;
 
 /// The native half of `inkle`; use `import inkle`.
 #[pyo3::pymodule(gil_used = true)]
@@ -143,6 +144,7 @@ mod _native {
         // NVIDIA's wheels are looked for where Python looks for packages, when a kernel needs them.
         let folders: Vec<std::path::PathBuf> = py.import("sys")?.getattr("path")?.extract()?;
         inkle_module::set_package_folders(folders);
+        crate::trace::follow_environment(py)?;
         module.add("version", env!("CARGO_PKG_VERSION"))?;
         module.add("CompileError", crate::error::compile_error_class(py)?)?;
         for mistake in [error::Mistake::Name, error::Mistake::Attribute, error::Mistake::Other] {

@@ -25,7 +25,7 @@ pub use file_env::{FileEnvironment, Library};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use inkle_diag::{Code, Diagnostic, Diagnostics, FileId, SourceFile, Span};
+use inkle_diag::{Code, Diagnostic, Diagnostics, FileId, SourceFile, Span, trace};
 use inkle_frontend::tree;
 use ruff_python_ast::{Expr, Mod, ModModule, StmtFunctionDef};
 use ruff_python_parser::{
@@ -97,6 +97,7 @@ pub fn parse_expression_at(file: &Arc<SourceFile>, span: Span) -> Result<tree::E
 
 impl ParsedFile {
     fn parse(file: Arc<SourceFile>) -> ParsedFile {
+        let _span = trace::span(trace::Stage::Parse, || file.name());
         let parsed = parse_unchecked(file.text(), ParseOptions::from(Mode::Module));
         let mut errors: Vec<_> = parsed.errors().iter().map(|e| syntax_diagnostic(&file, e)).collect();
         errors.sort_by_key(|e| (e.span.start, e.span.end));

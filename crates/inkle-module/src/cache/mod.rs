@@ -39,6 +39,8 @@ mod store;
 use std::sync::Once;
 use std::time::Duration;
 
+use inkle_diag::trace::{self, Stage};
+
 pub use entry::{Entry, Origin};
 pub use prune::Pruned;
 pub use remote::{RemoteCache, RemoteError, RemoteOpener, flush_remote_cache, set_remote_opener};
@@ -66,6 +68,7 @@ pub(crate) fn fetch<E>(
     compile: impl FnOnce() -> Result<Entry, E>,
 ) -> Result<(Entry, Source), E> {
     let Some(cache) = settings::current() else { return Ok((compile()?, Source::Compiled)) };
+    let looking = trace::part(Stage::Cache);
     if let Some(entry) = look(&cache, key) {
         return Ok((entry, Source::Cached));
     }
@@ -80,7 +83,9 @@ pub(crate) fn fetch<E>(
         keep(&cache, key, &entry);
         return Ok((entry, Source::Cached));
     }
+    drop(looking);
     let entry = compile()?;
+    let _keeping = trace::part(Stage::Cache);
     keep(&cache, key, &entry);
     remote::put(key, &entry);
     Ok((entry, Source::Compiled))

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, OnceLock};
 
+use inkle_diag::trace::{self, Stage};
 use inkle_ir::{ParamLayout, Type};
 use inkle_module::{CheckOptions, CompileError, KernelIr, Options};
 use pyo3::prelude::*;
@@ -12,9 +13,12 @@ use super::{Code, Compiled, Instance, Kernel, Source, exception};
 use crate::environment::PythonEnvironment;
 use crate::error::compile_error;
 use crate::pack::Packer;
+use crate::trace::follow_options;
 
 impl Kernel {
     pub(super) fn build(&self, py: Python<'_>, types: Vec<Type>, generation: u64) -> PyResult<Instance> {
+        follow_options(py, self.module.get())?;
+        let _span = trace::span(Stage::Kernel, || self.key.as_str());
         let settings = Settings::read(py, self)?;
         let ahead: Vec<_> = {
             let known = self.family.ahead.lock().unwrap_or_else(|e| e.into_inner());
