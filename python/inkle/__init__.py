@@ -5,7 +5,7 @@ first asked for, so importing the package costs little.
 """
 
 from inkle import config
-from inkle._arrays import array1d, array2d, array3d, array4d, indexedarray
+from inkle._arrays import array1d, array2d, array3d, array4d, fixedarray, indexedarray
 from inkle._capture import CaptureMode, ScopedCapture
 from inkle._custom_gradients import func_grad, func_native, func_replay
 from inkle._logger import (
@@ -183,7 +183,6 @@ _ANNOTATIONS = (
     "Volume",
     "fabricarray",
     "fabricarrayarray",
-    "fixedarray",
     "indexedfabricarray",
     "indexedfabricarrayarray",
     "tile",
@@ -202,7 +201,7 @@ _PLANNED = frozenset(
     clear_jax_callable_graph_cache
     cuda_profiler_start cuda_profiler_stop device_from_jax device_from_paddle
     device_to_jax device_to_paddle dtype_from_jax dtype_from_paddle dtype_to_jax dtype_to_paddle event_from_ipc_handle
-    fabricarray fabricarrayarray fixedarray from_ipc_handle from_jax from_paddle
+    fabricarray fabricarrayarray from_ipc_handle from_jax from_paddle
     get_cpu_kernel_cache_key get_cuda_kernel_properties get_cuda_max_cluster_dim
     get_cuda_toolkit_version get_device_allocator indexedfabricarray
     indexedfabricarrayarray is_cubql_available

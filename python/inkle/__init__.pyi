@@ -828,6 +828,13 @@ def empty(shape: Any = ..., dtype: Any = ..., device: Any = ..., requires_grad: 
 def empty_like(src: Any, device: Any = ..., requires_grad: Any = ..., pinned: Any = ..., retain_grad: Any = ...) -> Any:
     """An array like another, with elements of any value."""
 
+class fixedarray:
+    """``fixedarray(shape=(2, 3), dtype=float)`` is the annotation of an array that kernels make with ``zeros``.
+
+        A function takes and returns it as any array of that element type and number of dimensions.
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
 def force_load(device: Any = ..., modules: Any = ..., block_dim: Any = ..., max_workers: Any = ...) -> Any:
     """As `load_module`, for several devices and modules; all of them for `None`."""
 
@@ -1678,43 +1685,11 @@ def lshift(a: _Vector, b: _Vector) -> _Vector:
 def matrix(*args: Any, **kwargs: Any) -> Any:
     """A matrix from its components, rows or one value for all."""
 
-@_overload
-def matrix_from_cols(a: _Vector) -> _Matrix:
-    """The matrix with the given columns."""
-@_overload
-def matrix_from_cols(a: _Vector, b: _Vector) -> _Matrix:
-    """The matrix with the given columns."""
-@_overload
-def matrix_from_cols(a: _Vector, b: _Vector, c: _Vector) -> _Matrix:
-    """The matrix with the given columns."""
-@_overload
-def matrix_from_cols(a: _Vector, b: _Vector, c: _Vector, d: _Vector) -> _Matrix:
-    """The matrix with the given columns."""
-@_overload
-def matrix_from_cols(a: _Vector, b: _Vector, c: _Vector, d: _Vector, e: _Vector) -> _Matrix:
-    """The matrix with the given columns."""
-@_overload
-def matrix_from_cols(a: _Vector, b: _Vector, c: _Vector, d: _Vector, e: _Vector, f: _Vector) -> _Matrix:
-    """The matrix with the given columns."""
+def matrix_from_cols(*args: Any, **kwargs: Any) -> Any:
+    """The matrix whose columns are the given vectors, as many as there are."""
 
-@_overload
-def matrix_from_rows(a: _Vector) -> _Matrix:
-    """The matrix with the given rows."""
-@_overload
-def matrix_from_rows(a: _Vector, b: _Vector) -> _Matrix:
-    """The matrix with the given rows."""
-@_overload
-def matrix_from_rows(a: _Vector, b: _Vector, c: _Vector) -> _Matrix:
-    """The matrix with the given rows."""
-@_overload
-def matrix_from_rows(a: _Vector, b: _Vector, c: _Vector, d: _Vector) -> _Matrix:
-    """The matrix with the given rows."""
-@_overload
-def matrix_from_rows(a: _Vector, b: _Vector, c: _Vector, d: _Vector, e: _Vector) -> _Matrix:
-    """The matrix with the given rows."""
-@_overload
-def matrix_from_rows(a: _Vector, b: _Vector, c: _Vector, d: _Vector, e: _Vector, f: _Vector) -> _Matrix:
-    """The matrix with the given rows."""
+def matrix_from_rows(*args: Any, **kwargs: Any) -> Any:
+    """The matrix whose rows are the given vectors, as many as there are."""
 
 @_overload
 def max(a: _Number, b: _Number) -> _Number:

@@ -43,6 +43,20 @@ class array4d:
         return array(dtype=dtype, ndim=4)
 
 
+class fixedarray:
+    """``fixedarray(shape=(2, 3), dtype=float)`` is the annotation of an array that kernels make with ``zeros``.
+
+    A function takes and returns it as any array of that element type and number of dimensions.
+    """
+
+    def __new__(cls, *, dtype=None, shape=None, ndim=None):
+        if dtype is None:
+            from typing import Any as dtype
+        if ndim is None:
+            ndim = 1 if shape is None or isinstance(shape, int) else len(shape)
+        return array(dtype=dtype, ndim=ndim)
+
+
 class _IndexedClass(type):
     def __instancecheck__(cls, instance):
         return isinstance(instance, IndexedArray)

@@ -267,3 +267,27 @@ def test_unions_are_for_python(annotation):
     either.__annotations__["x"] = annotation
     with pytest.raises(RuntimeError, match="Union"):
         wp.func(either)
+
+
+@wp.func
+def ramp(n: int) -> wp.fixedarray(shape=(2, 3), dtype=int):
+    values = wp.zeros(shape=(2, 3), dtype=int)
+    for i in range(6):
+        values[i // 3, i % 3] = i * n
+    return values
+
+
+@wp.func
+def last(values: wp.fixedarray(shape=(2, 3), dtype=int)):
+    return values[1, 2]
+
+
+@wp.kernel
+def pass_fixed_arrays(n: int, out: wp.array(dtype=int)):
+    out[0] = last(ramp(n))
+
+
+def test_fixed_arrays_as_arguments_and_results(device):
+    out = wp.zeros(1, dtype=int, device=device)
+    wp.launch(pass_fixed_arrays, dim=1, inputs=[7], outputs=[out], device=device)
+    assert out.numpy()[0] == 35

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from _support import run
+from _support import kernel_from, run
 from _wp import wp
 
 mat23 = wp.types.matrix(shape=(2, 3), dtype=float)
@@ -227,3 +227,32 @@ def test_matrices_in_python():
     m[1] = wp.vec2(5, 6)
     assert rows_of(m) == [[1.0, 9.0], [5.0, 6.0]]
     assert m == wp.mat22(1, 9, 5, 6)
+
+
+@wp.kernel
+def stack_many(n: int, rows: wp.array(dtype=float), cols: wp.array(dtype=float)):
+    a = wp.vec2(1.0, 2.0)
+    b = wp.vec2(3.0, float(n))
+    m = wp.matrix_from_rows(a, a, b, a, a, a, b)
+    k = wp.matrix_from_cols(a, b, a, a, a, a, a, b)
+    for i in range(7):
+        rows[i] = m[i, 1]
+    for i in range(8):
+        cols[i] = k[1, i]
+
+
+def test_matrices_of_many_vectors(device):
+    rows, cols = wp.zeros(7, dtype=float, device=device), wp.zeros(8, dtype=float, device=device)
+    wp.launch(stack_many, dim=1, inputs=[9], outputs=[rows, cols], device=device)
+    assert rows.numpy().tolist() == [2, 2, 9, 2, 2, 2, 9]
+    assert cols.numpy().tolist() == [2, 9, 2, 2, 2, 2, 2, 9]
+    assert np.array(wp.matrix_from_cols(wp.vec3(1.0, 2.0, 3.0))).tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    "call", ["matrix_from_rows()", "matrix_from_rows(wp.vec2(), wp.vec3())", "matrix_from_cols(wp.vec2(), 1.0)"]
+)
+def test_matrices_of_unlike_vectors_are_refused(tmp_path, call):
+    kernel = kernel_from(tmp_path, f"m = wp.{call}\nout[0] = 1")
+    with pytest.raises(Exception, match="matrix_from"):
+        wp.launch(kernel, dim=1, inputs=[3, 1.0, wp.zeros(1, dtype=int, device="cpu")], device="cpu")

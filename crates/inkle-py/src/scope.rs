@@ -189,19 +189,21 @@ pub fn class_annotations<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py,
     };
     let locals = sys.call_method1("_getframe", (0,))?.getattr("f_locals")?;
     let resolved = PyDict::new(py);
+    let eval = py.import("builtins")?.getattr("eval")?;
     for (name, annotation) in given.iter() {
-        let value = match annotation.cast::<PyString>() {
-            Err(_) => annotation,
-            Ok(text) => {
-                py.import("builtins")?.getattr("eval")?.call1((text, &globals, &locals)).map_err(|error| {
+        let mut value = annotation;
+        // Text in quotes is text again after one evaluation, when all annotations of the file are text.
+        for _ in 0..2 {
+            if let Ok(text) = value.cast::<PyString>().cloned() {
+                value = eval.call1((&text, &globals, &locals)).map_err(|error| {
                     let place = format!(
                         "annotation `{text}` of field `{name}` of {}",
                         class.name().map_or_else(|_| "?".to_owned(), |n| n.to_string())
                     );
                     PyNameError::new_err(format!("{place} cannot be evaluated: {}", error.value(py)))
-                })?
+                })?;
             }
-        };
+        }
         resolved.set_item(name, value)?;
     }
     Ok(resolved)

@@ -341,8 +341,6 @@ CASES = {
     "determinant": [([matrix(n, n)], np.linalg.det) for n in (2, 3, 4)],
     "inverse": [([invertible(n)], np.linalg.inv) for n in (2, 3, 4)],
     "inverse_approx": [([invertible(n)], np.linalg.inv) for n in (2, 3, 4)],
-    "matrix_from_cols": [([v2] * n, lambda *c: np.stack(c, 1)) for n in range(1, 7)],
-    "matrix_from_rows": [([v2] * n, lambda *r: np.stack(r)) for n in range(1, 7)],
     "svd2": [([matrix(2, 2)], lambda a: (a, singular_values(a), np.zeros(4), np.zeros(5)))],
     "svd3": [
         ([m], lambda a: (a, singular_values(a), np.zeros(10), np.zeros(10))) for m in (m33, whole_matrix, scaled_matrix)

@@ -162,6 +162,8 @@ impl FunctionCx<'_, '_> {
             Special::Extract => self.extract(builtin, &args, span).map(Some),
             Special::Vector => self.vector(builtin, &args, span).map(Some),
             Special::Matrix => self.matrix(builtin, &args, span).map(Some),
+            Special::MatrixFromCols => self.matrix_of_vectors(builtin, &args, false, span).map(Some),
+            Special::MatrixFromRows => self.matrix_of_vectors(builtin, &args, true, span).map(Some),
             Special::Identity => self.identity(builtin, &args, span).map(Some),
             Special::Quaternion => {
                 let scalar = self.dtype(&args, span)?;
@@ -535,6 +537,31 @@ impl FunctionCx<'_, '_> {
             &Args { positional: args.positional.clone(), ..Args::default() },
             span,
         )
+    }
+
+    /// A matrix from its rows or its columns, vectors of one type.
+    fn matrix_of_vectors(&mut self, builtin: &Builtin, args: &Args, rows: bool, span: Span) -> R<Val> {
+        let first = args.positional.first().and_then(|(val, _)| self.type_of(val));
+        let Some(Type::Vec { len, elem }) = first.filter(|_| args.keywords.is_empty()) else {
+            return Err(self.no_overload(builtin, args, span));
+        };
+        let mut vectors = Vec::new();
+        for (val, at) in &args.positional {
+            if self.type_of(val) != first {
+                return Err(self.no_overload(builtin, args, span));
+            }
+            vectors.push(self.value_of(val, *at)?);
+        }
+        let count = vectors.len() as u32;
+        let (height, width) = if rows { (count, len) } else { (len, count) };
+        let mut parts = Vec::new();
+        for row in 0..height {
+            for col in 0..width {
+                let (vector, component) = if rows { (row, col) } else { (col, row) };
+                parts.push(self.builder().extract(vectors[vector as usize], component));
+            }
+        }
+        Ok(Val::Ir(self.builder().value(OpKind::Construct, parts, Type::mat(height, width, elem))))
     }
 
     fn identity(&mut self, builtin: &Builtin, args: &Args, span: Span) -> R<Val> {
