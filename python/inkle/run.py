@@ -11,6 +11,8 @@ import runpy
 import sys
 
 _ALIAS = "warp"
+# Programs that come with an installed Warp; they import Warp, which gives inkle.
+_PROGRAMS = ("examples", "tests")
 _USAGE = "usage: python -m inkle.run [-m] program [arguments]"
 
 
@@ -36,6 +38,8 @@ class AliasFinder(importlib.abc.MetaPathFinder):
         first, _, rest = fullname.partition(".")
         if first != _ALIAS:
             return None
+        if rest.partition(".")[0] in _PROGRAMS:
+            return self._find_program(fullname, path)
         name = f"inkle.{rest}" if rest else "inkle"
         try:
             module = importlib.import_module(name)
@@ -46,6 +50,17 @@ class AliasFinder(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(message, name=fullname) from None
         is_package = hasattr(module, "__path__")
         return importlib.machinery.ModuleSpec(fullname, _Loader(module), is_package=is_package)
+
+    @staticmethod
+    def _find_program(fullname, path):
+        if fullname.count(".") == 1:
+            package = importlib.machinery.PathFinder.find_spec(_ALIAS)
+            path = package.submodule_search_locations if package else None
+        found = importlib.machinery.PathFinder.find_spec(fullname, path) if path else None
+        if found is None:
+            message = f"no module named '{fullname}': inkle stands in for {_ALIAS}, whose package is not installed"
+            raise ModuleNotFoundError(message, name=fullname)
+        return found
 
 
 def install_alias():

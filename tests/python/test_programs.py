@@ -241,3 +241,31 @@ def test_a_kernel_knows_its_parameters():
     assert (args[1].type.ndim, args[1].type.dtype) == (1, wp.float32)
     assert (args[2].type.ndim, args[2].type.dtype) == (2, typing.Any)
     assert described.adj.func.__name__ == "described"
+
+
+def test_programs_of_an_installed_warp_import_inkle(tmp_path):
+    package = tmp_path / "warp"
+    (package / "examples").mkdir(parents=True)
+    (package / "__init__.py").write_text("raise ImportError('this is Warp itself')\n")
+    (package / "examples" / "__init__.py").write_text("import warp as wp\nNAME = wp.__name__\n")
+    (package / "examples" / "one.py").write_text("from warp.examples import NAME\n")
+    code = (
+        "from inkle.run import install_alias; install_alias()\n"
+        "import warp.examples.one, warp.examples\n"
+        "print(warp.__name__, warp.examples.one.NAME, warp.examples.__file__)\n"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert done.stdout.split()[:2] == ["inkle", "inkle"], done.stderr
+    assert str(package) in done.stdout
+
+
+def test_without_an_installed_warp_its_programs_are_missing(tmp_path):
+    code = "from inkle.run import install_alias; install_alias(); import warp.examples"
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    import inkle
+
+    root = os.path.dirname(os.path.dirname(inkle.__file__))
+    code = f"import sys; sys.path.insert(0, {root!r}); " + code
+    done = subprocess.run([sys.executable, "-S", "-c", code], env=env, capture_output=True, text=True)
+    assert "package is not installed" in done.stderr

@@ -1,6 +1,6 @@
 """The names of types: tuples of them, and questions about them."""
 
-from typing import get_args, get_origin
+from typing import Any, get_args, get_origin  # noqa: F401 - programs import `Any` from there
 
 import numpy as _np
 

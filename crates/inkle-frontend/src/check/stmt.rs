@@ -395,6 +395,7 @@ impl FunctionCx<'_, '_> {
                     .help("the loop would never end; use a step above or below zero"),
             ));
         }
+        self.rebind(target, self.function.ty(bounds[0]));
         let mut runs = false;
         // The bounds fit int32 here.
         if let (Some(lo), Some(hi), Some(step)) = (lo.const_int(), hi.const_int(), step.const_int()) {
@@ -419,6 +420,20 @@ impl FunctionCx<'_, '_> {
         self.span = iter.span;
         let bounds = [bounds[0], bounds[1], bounds[2]];
         self.range_loop(target, Range { bounds, step: step.const_int(), runs }, body, head)
+    }
+}
+
+impl FunctionCx<'_, '_> {
+    /// Forgets a variable that was of another type and counts the turns of a loop from now on.
+    fn rebind(&mut self, target: &Expr, ty: Type) {
+        if let ExprKind::Name(name) = &*target.kind
+            && let Some(var) = self.names.get(name).copied()
+            && let Slot::Set(val) = &self.slots[var.0]
+            && self.type_of(val).is_some_and(|was| was != ty)
+        {
+            self.slots.set(var, Slot::Unset);
+            self.set_at.remove(&var);
+        }
     }
 }
 
