@@ -220,6 +220,21 @@ fn atomics_are_device_wide_instructions() {
 }
 
 #[test]
+fn a_float_becomes_an_integer_in_one_instruction() {
+    let text = "kernel @k(%x: array<f32, 1>, %y: array<i32, 1>) {
+      %i = tid 0 : i32
+      %e = elem %x, %i : ref<f32>
+      %v = load %e : f32
+      %n = cast %v : i32
+      %o = elem %y, %i : ref<i32>
+      store %o, %n
+      return
+    }";
+    let text = ptx(text, &Options::default());
+    assert!(text.contains("cvt.rzi.s32.f32") && !text.contains("selp"), "{text}");
+}
+
+#[test]
 fn library_functions_are_linked_in() {
     with_packages();
     for fast_math in [false, true] {

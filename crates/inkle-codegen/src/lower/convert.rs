@@ -39,6 +39,11 @@ impl Lower<'_, '_> {
                 _ => x,
             },
             (Float, Bool) => self.e.fcmp(Real::LLVMRealUNE, x, self.e.null(self.e.type_of(x))),
+            // The instruction saturates and makes NaN zero by itself; from f64 it does not.
+            (Float, Signed | Unsigned) if self.machine.gpu && from == Scalar::F32 && to.size() == 4 => {
+                let name = if to.is_signed() { "llvm.nvvm.f2i.rz" } else { "llvm.nvvm.f2ui.rz" };
+                self.each_lane(&[x], |l, x| l.e.intrinsic(name, &[], x))
+            }
             (Float, Signed | Unsigned) => {
                 let result = self.e.type_like(self.scalar_type(to), x);
                 let name = if to.is_signed() { "llvm.fptosi.sat" } else { "llvm.fptoui.sat" };
