@@ -305,6 +305,9 @@ class Kernel:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         ...
     @property
+    def adj(self) -> Any:
+        """What the kernel was made from: `adj.args` are its parameters."""
+    @property
     def func(self) -> Any:
         """The Python function."""
     @property

@@ -193,6 +193,30 @@ def test_gradient(index, kernels):
         )
 
 
+@wp.kernel(enable_backward=True, module="unique")
+def at_zero(
+    v: wp.array(dtype=wp.vec3), q: wp.array(dtype=wp.quat), s: wp.array(dtype=float), out: wp.array(dtype=float)
+):
+    out[0] = wp.length(v[0]) + wp.normalize(v[0])[0] + wp.length(q[0]) + wp.normalize(q[0])[1]
+    axis, angle = wp.quat_to_axis_angle(wp.quat_slerp(wp.quat_identity(), q[1], s[0]))
+    out[1] = axis[0] + angle + wp.atan2(s[0], s[0])
+    root = wp.sqrt(s[0])
+    if s[0] > 0.0:
+        out[2] = 1.0 / root
+
+
+def test_zero_has_no_direction():
+    v = wp.zeros(1, dtype=wp.vec3, device="cpu", requires_grad=True)
+    q = wp.array([[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]], dtype=wp.quat, device="cpu", requires_grad=True)
+    s = wp.zeros(1, dtype=float, device="cpu", requires_grad=True)
+    out = wp.zeros(3, dtype=float, device="cpu", requires_grad=True)
+    with wp.Tape() as tape:
+        wp.launch(at_zero, 1, [v, q, s], [out], device="cpu")
+    tape.backward(grads={out: wp.ones(3, dtype=float, device="cpu")})
+    for array in (v, q, s):
+        np.testing.assert_array_equal(array.grad.numpy(), 0.0)
+
+
 def test_most_of_the_registry_is_compared():
     assert len(FORMS) > 150
     assert set(APART) <= set(wp.builtin_names())

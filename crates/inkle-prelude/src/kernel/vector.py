@@ -51,6 +51,21 @@ def length(a: quat[F]) -> F:
     return sqrt(dot(a, a))
 
 
+@internal
+def _adj_length(a: vec[N, F], adj_ret: F):
+    # The zero vector has no direction in which it could grow.
+    size = length(a)
+    if size > F(0.0):
+        adjoint[a] += a * (adj_ret / size)
+
+
+@internal
+def _adj_length(a: quat[F], adj_ret: F):
+    size = length(a)
+    if size > F(0.0):
+        adjoint[a] += a * (adj_ret / size)
+
+
 @builtin("Vector Math")
 def normalize(a: vec[N, F]) -> vec[N, F]:
     """`a` scaled to length 1; the zero vector stays zero."""
@@ -67,6 +82,23 @@ def normalize(a: quat[F]) -> quat[F]:
     if size > F(0.0):
         return a / size
     return quat[F](F(0.0), F(0.0), F(0.0), F(1.0))
+
+
+@internal
+def _adj_normalize(a: vec[N, F], adj_ret: vec[N, F]):
+    # What is along the direction changes the length only.
+    size = length(a)
+    if size > F(0.0):
+        n = a / size
+        adjoint[a] += (adj_ret - n * dot(n, adj_ret)) / size
+
+
+@internal
+def _adj_normalize(a: quat[F], adj_ret: quat[F]):
+    size = length(a)
+    if size > F(0.0):
+        n = a / size
+        adjoint[a] += (adj_ret - n * dot(n, adj_ret)) / size
 
 
 @builtin("Vector Math")
