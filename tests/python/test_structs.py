@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from _support import kernel_from, run
+from _support import kernel_from, load, run
 from _wp import wp
 
 
@@ -230,3 +230,23 @@ def test_none_sets_a_vector_field_to_zero():
     assert list(holder.v) == [0.0, 0.0, 0.0]
     with pytest.raises(TypeError, match="field 'v' expects vec3f but got a single value"):
         holder.v = 1.0
+
+
+def test_annotations_in_quotes_where_all_are_text(tmp_path):
+    # What `from __future__ import annotations` makes of a quoted annotation: text of text.
+    module = load(
+        tmp_path,
+        """
+        class Quoted:
+            x: "'float'"
+            v: "wp.vec3"
+            a: "'wp.array(dtype=int)'"
+
+        Quoted = wp.struct(Quoted)
+    """,
+    )
+    quoted = module.Quoted()
+    quoted.x, quoted.v = 1.5, (1.0, 2.0, 3.0)
+    assert (quoted.x, list(quoted.v)) == (1.5, [1.0, 2.0, 3.0])
+    quoted.a = wp.zeros(2, dtype=int, device="cpu")
+    assert quoted.a.shape == (2,)
