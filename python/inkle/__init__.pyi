@@ -1033,7 +1033,16 @@ def load_aot_module(module: Any, device: Any = ..., arch: Any = ..., module_dir:
     """
 
 def load_module(module: Any = ..., device: Any = ..., recursive: Any = ..., block_dim: Any = ..., max_workers: Any = ...) -> Any:
-    """Compiles and loads the kernels of a module now instead of at their first launch. Generic kernels are left out."""
+    """Compiles and loads the kernels of a module now instead of at their first launch, on several cores at once. Of generic
+    kernels those overloads are loaded that were declared.
+
+    Args:
+        module: A module, its name or a Python module; the calling one for `None`.
+        device: Where to load; the default device for `None`.
+        recursive: Whether to load the modules inside it too, those that were imported.
+        block_dim: Threads per block of the launches to come.
+        max_workers: Kernels made at once; for `None` what `inkle.config.load_module_max_workers` says.
+    """
 
 log10e: _builtins.float
 
@@ -1092,7 +1101,10 @@ def set_device(ident: Any) -> Any:
     """Makes a device the default one."""
 
 def set_logger(logger: Any) -> Any:
-    """Sends messages to ``logger`` from now on; ``None`` for the one that prints them."""
+    """Sends messages to ``logger`` from now on; ``None`` for the one that prints them.
+
+        A logger of Python's ``logging`` is taken as it is: it decides itself what it shows of what ``log_level`` lets through.
+    """
 
 def set_mempool_enabled(device: Any, enable: Any) -> Any:
     """Turns the pool on or off for new allocations."""

@@ -49,6 +49,25 @@ def _format_warning(message, category, filename, lineno, line=None):
     return f"Warp {category.__name__}: {message}{place}\n"
 
 
+class LoggerOfLogging:
+    """Sends messages on to a logger of Python's ``logging``."""
+
+    def __init__(self, logger):
+        self.logger = logger
+
+    def debug(self, message):
+        self.logger.debug("%s", message)
+
+    def info(self, message):
+        self.logger.info("%s", message)
+
+    def warning(self, message, category=None, stacklevel=1):
+        self.logger.warning("%s", message, stacklevel=stacklevel + 1)
+
+    def error(self, message):
+        self.logger.error("%s", message)
+
+
 _basic = LoggerBasic()
 _logger = _basic
 _warnings_seen = set()
@@ -59,11 +78,24 @@ def get_logger():
     return _logger
 
 
+def threshold():
+    """The least level of messages that are shown."""
+    if config.quiet:
+        return max(config.log_level, LOG_WARNING)
+    return min(config.log_level, LOG_DEBUG) if config.verbose else config.log_level
+
+
 def set_logger(logger):
-    """Sends messages to ``logger`` from now on; ``None`` for the one that prints them."""
+    """Sends messages to ``logger`` from now on; ``None`` for the one that prints them.
+
+    A logger of Python's ``logging`` is taken as it is: it decides itself what it shows of what ``log_level`` lets through.
+    """
     global _logger
     if logger is None:
         logger = _basic
+    logging = sys.modules.get("logging")
+    if logging is not None and isinstance(logger, (logging.Logger, logging.LoggerAdapter)):
+        logger = LoggerOfLogging(logger)
     missing = [m for m in _METHODS if not callable(getattr(logger, m, None))]
     if missing:
         raise TypeError(f"a logger needs the methods {', '.join(_METHODS)}; {type(logger).__name__} lacks {missing[0]}")
@@ -103,19 +135,19 @@ class ScopedLogLevel:
 
 def log_debug(message):
     """Sends a message of level debug."""
-    if config.log_level <= LOG_DEBUG:
+    if threshold() <= LOG_DEBUG:
         _logger.debug(message)
 
 
 def log_info(message):
     """Sends a message of level info."""
-    if config.log_level <= LOG_INFO:
+    if threshold() <= LOG_INFO:
         _logger.info(message)
 
 
 def log_warning(message, category=None, stacklevel=1, once=False):
     """Sends a warning; one about something deprecated, or with ``once``, is sent once only."""
-    if config.log_level > LOG_WARNING:
+    if threshold() > LOG_WARNING:
         return
     once = once or (category is not None and issubclass(category, DeprecationWarning))
     if once and (category, message) in _warnings_seen:

@@ -3,7 +3,9 @@
 Kernels read the settings when they are compiled; a module's own options (``set_module_options``) win over these.
 """
 
+import sys
 from enum import IntEnum
+from types import ModuleType
 
 
 class LaunchArrayAccessMode(IntEnum):
@@ -50,6 +52,12 @@ verbose_warnings: bool = False
 log_level: int = 20
 """The least level of messages that are shown: 10 debug, 20 info, 30 warning, 40 error."""
 
+quiet: bool = False
+"""Show warnings and errors only, whatever ``log_level`` is."""
+
+verbose: bool = False
+"""Show details too, whatever ``log_level`` is."""
+
 cache_kernels: bool = True
 """Keep compiled kernels on disk."""
 
@@ -73,6 +81,18 @@ ptx_target_arch: int | None = None
 
 cuda_arch_suffix: str | None = None
 """A suffix of the GPU architecture, ``"a"`` or ``"f"``."""
+
+fast_math: bool = False
+"""Allow approximate functions and reassociation in floating-point arithmetic."""
+
+fuse_fp: bool = True
+"""Allow a multiplication and an addition to become one operation."""
+
+block_dim: int = 256
+"""Threads per block of launches that do not say."""
+
+strip_hash: bool = False
+"""Leave the hash out of the names of what is compiled ahead of time."""
 
 lineinfo: bool = False
 """Put line numbers into GPU code, for profilers."""
@@ -134,3 +154,17 @@ cpu_compiler_flags: str | None = None
 use_precompiled_headers: bool = True
 legacy_cpu_linker: bool = False
 llvm_cuda: bool = False
+
+
+class _Config(ModuleType):
+    """Notes what is assigned: kernels look at their options again at their next launch."""
+
+    def __setattr__(self, name, value):
+        if not name.startswith("_"):
+            from inkle._native import setting_changes
+
+            setting_changes(name, value)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Config

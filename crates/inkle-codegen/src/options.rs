@@ -1,6 +1,9 @@
 //! What a caller can choose about generated code.
 
 use inkle_diag::Span;
+use inkle_ir::{Module, Type, Value};
+
+use crate::target::Target;
 
 /// How many threads of a launch one pass of the code handles: on CPUs in one vector, on GPUs in one hardware thread.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -37,8 +40,6 @@ pub struct Options {
     pub aligned: bool,
     /// GPU: each thread handles indices a whole grid apart, so that a grid smaller than the launch is enough.
     pub grid_stride: bool,
-    /// GPU: threads per block that the launch will use; zero when not known.
-    pub block_dim: u32,
     /// GPU: the most registers per thread.
     pub max_registers: Option<u32>,
     /// GPU: the most threads per block, and the fewest blocks per multiprocessor.
@@ -58,7 +59,6 @@ impl Default for Options {
             contiguous: 0,
             aligned: false,
             grid_stride: false,
-            block_dim: 256,
             max_registers: None,
             launch_bounds: None,
         }
@@ -69,6 +69,25 @@ impl Options {
     /// Whether the code depends on the places in the source that operations have, beyond what they do.
     pub fn uses_places(&self) -> bool {
         self.checks || self.verify_fp || self.lineinfo
+    }
+
+    /// These choices less those that make no difference to the code of `module` for `target`: what differs in nothing else
+    /// need not be compiled again.
+    pub fn effective(&self, module: &Module, target: &Target) -> Options {
+        let mut options = self.clone();
+        let unchosen = Options::default();
+        if matches!(target, Target::Cpu(_)) {
+            options.aligned = unchosen.aligned;
+            options.grid_stride = unchosen.grid_stride;
+            options.max_registers = unchosen.max_registers;
+            options.launch_bounds = unchosen.launch_bounds;
+        }
+        if !computes_in_floats(module) {
+            options.fast_math = unchosen.fast_math;
+            options.fuse_fp = unchosen.fuse_fp;
+            options.verify_fp = unchosen.verify_fp;
+        }
+        options
     }
 
     /// A stable text of all choices, for cache keys.
@@ -82,7 +101,7 @@ impl Options {
             None => (0, 0),
         };
         format!(
-            "o{} fast{} fuse{} checks{} verify{} line{} lanes={lanes} contiguous={:x} aligned{} stride{} block={} regs={} bounds={max_threads},{min_blocks}",
+            "o{} fast{} fuse{} checks{} verify{} line{} lanes={lanes} contiguous={:x} aligned{} stride{} regs={} bounds={max_threads},{min_blocks}",
             self.optimization_level,
             u8::from(self.fast_math),
             u8::from(self.fuse_fp),
@@ -92,10 +111,18 @@ impl Options {
             self.contiguous,
             u8::from(self.aligned),
             u8::from(self.grid_stride),
-            self.block_dim,
             self.max_registers.unwrap_or(0),
         )
     }
+}
+
+/// Whether any value is, or holds, a floating-point number; arrays of them and references to them do not count.
+fn computes_in_floats(module: &Module) -> bool {
+    let holds = |ty: Type| match ty.scalar() {
+        Some(scalar) => scalar.is_float(),
+        None => ty.as_struct().is_some(),
+    };
+    module.functions.iter().any(|f| (0..f.value_count()).any(|i| holds(f.ty(Value::new(i)))))
 }
 
 impl Options {
@@ -124,7 +151,6 @@ impl Options {
                 }
                 "aligned" => options.aligned = flag(value)?,
                 "stride" => options.grid_stride = flag(value)?,
-                "block" => options.block_dim = value.strip_prefix('=')?.parse().ok()?,
                 "regs" => {
                     let count: u32 = value.strip_prefix('=')?.parse().ok()?;
                     options.max_registers = (count > 0).then_some(count);
@@ -170,7 +196,6 @@ mod tests {
             Options { contiguous: 1, ..base.clone() },
             Options { aligned: true, ..base.clone() },
             Options { grid_stride: true, ..base.clone() },
-            Options { block_dim: 64, ..base.clone() },
             Options { max_registers: Some(32), ..base.clone() },
             Options { launch_bounds: Some((128, None)), ..base.clone() },
             Options { launch_bounds: Some((128, Some(2))), ..base.clone() },
@@ -187,5 +212,32 @@ mod tests {
         keys.sort();
         keys.dedup();
         assert_eq!(keys.len(), count);
+    }
+
+    fn module(text: &str) -> Module {
+        inkle_ir::parse(text).expect("valid text")
+    }
+
+    #[test]
+    fn choices_that_make_no_difference_are_left_out() {
+        let chosen = Options {
+            fast_math: true,
+            fuse_fp: false,
+            max_registers: Some(32),
+            launch_bounds: Some((128, None)),
+            grid_stride: true,
+            aligned: true,
+            ..Options::default()
+        };
+        let ints = module("kernel @k(%a: array<i32, 1>) {\n return\n}");
+        let floats = module("kernel @k(%x: f32) {\n return\n}");
+        let cpu = Target::Cpu(crate::CpuTarget::host());
+        let gpu = Target::Cuda(crate::CudaTarget { arch: 90, output: crate::CudaOutput::Ptx });
+        assert_eq!(chosen.effective(&ints, &cpu), Options::default());
+        assert_eq!(chosen.effective(&floats, &gpu), chosen);
+        let math = Options { fast_math: true, fuse_fp: false, ..Options::default() };
+        assert_eq!(chosen.effective(&floats, &cpu), math);
+        let grid = Options { fast_math: false, fuse_fp: true, ..chosen.clone() };
+        assert_eq!(chosen.effective(&ints, &gpu), grid);
     }
 }

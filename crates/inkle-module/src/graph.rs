@@ -60,13 +60,11 @@ fn machine(target: CodeTarget) -> Target {
 /// What a kernel was captured with, for another kind of device.
 fn options_for(captured: &Options, on_gpu: bool, usage: &KernelUse) -> Options {
     if !on_gpu {
-        let block_dim = Options::default().block_dim;
-        return Options { aligned: false, grid_stride: false, block_dim, ..captured.clone() };
+        return Options { aligned: false, grid_stride: false, ..captured.clone() };
     }
     Options {
         aligned: usage.aligned,
         grid_stride: captured.grid_stride || usage.grid_stride,
-        block_dim: usage.block_dim.unwrap_or(0),
         ..captured.clone()
     }
 }
@@ -95,5 +93,6 @@ pub fn recompile(
         return Err(format!("its options `{}` are not known here", kernel.options));
     };
     let options = options_for(&captured, device.is_cuda(), usage);
-    Kernel::new(ir).load(device, &options).map_err(|error| error.to_string())
+    let loaded = Kernel::new(ir).load(device, &options);
+    loaded.map(|(code, _)| code).map_err(|error| error.to_string())
 }

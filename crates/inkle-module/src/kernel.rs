@@ -18,6 +18,19 @@ use inkle_runtime::{CpuFunction, CudaFunction, CudaModule, Device, Loaded, Runti
 use crate::cache::{self, Entry, Origin, Source};
 use crate::error::CompileError;
 
+/// Names what something was made from: equal digests, equal content.
+pub type Digest = blake3::Hash;
+
+/// The digest of several things, whatever their order; they are put in order.
+pub fn digest_of_all(digests: &mut [Digest]) -> Digest {
+    digests.sort_unstable_by_key(|d| *d.as_bytes());
+    let mut all = blake3::Hasher::new();
+    for digest in digests.iter() {
+        all.update(digest.as_bytes());
+    }
+    all.finalize()
+}
+
 /// A kernel checked for definite argument types, ready for code generation.
 #[derive(Debug)]
 pub struct KernelIr {
@@ -196,6 +209,26 @@ pub fn statistics() -> Statistics {
     }
 }
 
+/// How a kernel came to be loaded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum How {
+    /// It was compiled now.
+    Compiled,
+    /// Its code was in the cache.
+    Cached,
+    /// It, or an equal kernel, was loaded before.
+    Shared,
+}
+
+impl From<Source> for How {
+    fn from(source: Source) -> How {
+        match source {
+            Source::Compiled => How::Compiled,
+            Source::Cached => How::Cached,
+        }
+    }
+}
+
 /// What a loaded kernel was made from: equal keys, equal code.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct LoadKey {
@@ -246,30 +279,37 @@ impl Kernel {
     ///
     /// # Errors
     /// [`CompileError::Codegen`] when code cannot be made, [`CompileError::Load`] when it cannot be loaded.
-    pub fn load(&self, device: Device, options: &Options) -> Result<Arc<Loaded>, CompileError> {
+    pub fn load(&self, device: Device, options: &Options) -> Result<(Arc<Loaded>, How), CompileError> {
+        let options = &self.effective(device, options);
         if let Some(found) = self.find(device, options) {
-            return Ok(found);
+            return Ok((found, How::Shared));
         }
         let _span = trace::span(Stage::Kernel, || self.name());
         let key = LoadKey { digest: *self.ir.code_digest(options), device, options: options.clone() };
         let slot = loaded().lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone();
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        let code = match &*slot {
+        let (code, how) = match &*slot {
             Some(code) => {
                 SHARED.fetch_add(1, Ordering::Relaxed);
-                code.clone()
+                (code.clone(), How::Shared)
             }
             None => {
-                let code = Arc::new(self.make(device, options)?);
+                let (code, source) = self.make(device, options)?;
+                let code = Arc::new(code);
                 *slot = Some(code.clone());
-                code
+                (code, source.into())
             }
         };
         let mut variants = self.variants.write().unwrap_or_else(PoisonError::into_inner);
         if !variants.iter().any(|(d, o, _)| *d == device && o == options) {
             variants.push((device, options.clone(), code.clone()));
         }
-        Ok(code)
+        Ok((code, how))
+    }
+
+    /// Those of the options that the code on a device depends on, the others at their defaults.
+    pub fn effective(&self, device: Device, options: &Options) -> Options {
+        options.effective(&self.ir.module, &device_target(device, CudaOutput::Cubin))
     }
 
     fn find(&self, device: Device, options: &Options) -> Option<Arc<Loaded>> {
@@ -277,21 +317,20 @@ impl Kernel {
         variants.iter().find(|(d, o, _)| *d == device && o == options).map(|(_, _, code)| code.clone())
     }
 
-    fn make(&self, device: Device, options: &Options) -> Result<Loaded, CompileError> {
-        let entry = if device.is_cpu() {
-            self.code(&Target::Cpu(CpuTarget::host()), options)?
+    fn make(&self, device: Device, options: &Options) -> Result<(Loaded, Source), CompileError> {
+        let (entry, source) = if device.is_cpu() {
+            self.made(&device_target(device, CudaOutput::Cubin), options)?
         } else {
             self.cubin(device, options)?
         };
-        load_entry(device, &entry, self.ir.layout.size as usize)
+        Ok((load_entry(device, &entry, self.ir.layout.size as usize)?, source))
     }
 
     /// Machine code for a GPU of this machine, from the cache or compiled: to PTX by us, to machine code by the driver's
     /// compiler, which is loaded anyway (nvJitLink, for GPUs that are not here, is 100 MB more to load).
-    fn cubin(&self, device: Device, options: &Options) -> Result<Entry, CompileError> {
-        let target = Target::Cuda(CudaTarget { arch: device.arch(), output: CudaOutput::Cubin });
-        self.cached(&target, options, || {
-            let text = Target::Cuda(CudaTarget { arch: device.arch(), output: CudaOutput::Ptx });
+    fn cubin(&self, device: Device, options: &Options) -> Result<(Entry, Source), CompileError> {
+        self.cached(&device_target(device, CudaOutput::Cubin), options, || {
+            let text = device_target(device, CudaOutput::Ptx);
             let artifact = inkle_codegen::compile(&self.ir.module, &text, options)?;
             let ptx = Entry::new(artifact, Origin::default());
             let level = options.optimization_level.min(3);
@@ -306,6 +345,10 @@ impl Kernel {
     /// # Errors
     /// [`CompileError::Codegen`].
     pub fn code(&self, target: &Target, options: &Options) -> Result<Entry, CompileError> {
+        self.made(target, &options.effective(&self.ir.module, target)).map(|(entry, _)| entry)
+    }
+
+    fn made(&self, target: &Target, options: &Options) -> Result<(Entry, Source), CompileError> {
         self.cached(target, options, || {
             let artifact = inkle_codegen::compile(&self.ir.module, target, options)?;
             Ok(Entry::new(artifact, Origin::default()))
@@ -320,11 +363,13 @@ impl Kernel {
     ) -> Option<Result<Entry, CompileError>> {
         let Target::Cuda(CudaTarget { arch, output: CudaOutput::Cubin }) = target else { return None };
         let device = inkle_runtime::devices().into_iter().find(|d| d.is_cuda() && d.arch() == *arch)?;
-        Some(self.cubin(device, options))
+        let options = self.effective(device, options);
+        Some(self.cubin(device, &options).map(|(entry, _)| entry))
     }
 
     /// What the code for a target is found by.
     pub(crate) fn key(&self, target: &Target, options: &Options) -> blake3::Hash {
+        let options = &options.effective(&self.ir.module, target);
         cache_key(self.ir.code_digest(options), target, options)
     }
 
@@ -333,7 +378,7 @@ impl Kernel {
         target: &Target,
         options: &Options,
         compile: impl FnOnce() -> Result<Entry, CompileError>,
-    ) -> Result<Entry, CompileError> {
+    ) -> Result<(Entry, Source), CompileError> {
         let key = self.key(target, options);
         let (entry, source) = cache::fetch(&key, || {
             let start = Instant::now();
@@ -351,7 +396,16 @@ impl Kernel {
             Source::Cached => &CACHED,
         };
         counter.fetch_add(1, Ordering::Relaxed);
-        Ok(entry)
+        Ok((entry, source))
+    }
+}
+
+/// What code for a device is made for.
+fn device_target(device: Device, output: CudaOutput) -> Target {
+    if device.is_cpu() {
+        Target::Cpu(CpuTarget::host())
+    } else {
+        Target::Cuda(CudaTarget { arch: device.arch(), output })
     }
 }
 

@@ -13,6 +13,9 @@ mod error;
 mod graph;
 mod kernel;
 mod library;
+mod options;
+mod progress;
+mod schedule;
 mod trace;
 
 pub use aot::{
@@ -34,6 +37,9 @@ pub use inkle_codegen::{
 pub use inkle_diag::trace::record as record_trace;
 pub use inkle_frontend::CheckOptions;
 pub use inkle_runtime::Loaded;
-pub use kernel::{Kernel, KernelIr, Statistics, forget_loaded, statistics};
+pub use kernel::{Digest, How, Kernel, KernelIr, Statistics, digest_of_all, forget_loaded, statistics};
 pub use library::{builtin_forms, library_function, library_names};
+pub use options::{MODULE_OPTIONS, ModuleOption, OptionError, OptionValue};
+pub use progress::Progress;
+pub use schedule::{cores, finish_background, for_each, in_background};
 pub use trace::{Trace, TraceEvent, TraceOrigin};

@@ -51,7 +51,7 @@ fn launch(kernel: &Kernel, n: i32, args: &[Arg]) {
     }
     let words: Vec<u64> = block.chunks(8).map(|c| u64::from_le_bytes(c.try_into().unwrap())).collect();
     let options = Options { contiguous: kernel.ir().all_contiguous(), ..Options::default() };
-    let loaded = kernel.load(Device::cpu(), &options).unwrap_or_else(|e| panic!("{e}"));
+    let (loaded, _) = kernel.load(Device::cpu(), &options).unwrap_or_else(|e| panic!("{e}"));
     let Loaded::Cpu(function) = &*loaded else { panic!("a CPU device loads CPU code") };
     function.launch(&words, n as u64).unwrap();
 }

@@ -1,75 +1,62 @@
-//! The other kernels of a module are compiled while the first one launched on a GPU is: its launch waits for its own
-//! code only, and theirs find what they need or wait for what is left of it.
+//! The other kernels of a module are compiled while the first one launched is: its launch waits for its own code only,
+//! and theirs find what they need or wait for what is left of it.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Once};
-use std::thread::JoinHandle;
+use std::sync::Once;
 
 use inkle_runtime::Device;
 use pyo3::prelude::*;
 
 use crate::cache::apply_cache_settings;
-use crate::kernel::{Instance, Kernel};
+use crate::kernel::Kernel;
 use crate::module::Module;
 
 /// A module with more kernels than this is one that nobody launches whole.
 const MOST_KERNELS: usize = 64;
 
-/// The threads at work; joined before the interpreter ends, since a driver must not be torn down under them.
-static WORKERS: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
-static ENDING: AtomicBool = AtomicBool::new(false);
-
-/// Starts compiling the kernels of `module` that are not generic, other than `launched`, for `device`.
+/// Starts making the kernels of `module` ready for `device`, those that are not generic and the declared overloads of
+/// those that are, other than `launched`.
 ///
 /// # Errors
 /// What Python raises; mistakes in kernels are left to their launches.
 pub fn compile_module(
     py: Python<'_>,
     module: &Bound<'_, Module>,
-    launched: &Arc<Instance>,
+    launched: &Bound<'_, Kernel>,
     device: Device,
 ) -> PyResult<()> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let kernels = module.get().kernels(py)?;
-    if cores == 1 || kernels.len() > MOST_KERNELS {
+    if inkle_module::cores() == 1 {
         return Ok(());
     }
-    let mut work = Vec::new();
-    for kernel in kernels.values() {
-        let kernel = kernel.cast::<Kernel>()?.get();
-        if let Ok(Some(types)) = kernel.exact_types(py)
-            && let Ok(instance) = kernel.instance_of_types(py, types)
-            && !Arc::ptr_eq(&instance, launched)
-        {
-            work.push(instance);
-        }
-    }
-    if work.is_empty() {
+    let kernels = module.get().kernels(py)?;
+    if kernels.len() > MOST_KERNELS {
         return Ok(());
     }
     apply_cache_settings(py)?;
-    join_at_exit(py)?;
-    let workers = (cores - 1).min(work.len());
-    let queue = Arc::new((work, AtomicUsize::new(0)));
-    let mut running = WORKERS.lock().unwrap_or_else(|e| e.into_inner());
-    running.retain(|worker| !worker.is_finished());
-    for _ in 0..workers {
-        let queue = queue.clone();
-        let worker = std::thread::Builder::new().name("inkle-compile".into()).spawn(move || {
-            while let Some(instance) = queue.0.get(queue.1.fetch_add(1, Ordering::Relaxed)) {
-                if ENDING.load(Ordering::Relaxed) {
-                    return;
+    finish_at_exit(py)?;
+    for kernel in kernels.values() {
+        let kernel = kernel.cast_into::<Kernel>()?;
+        if kernel.is(launched) {
+            continue;
+        }
+        let kernel = kernel.unbind();
+        inkle_module::in_background(move || {
+            // There is no interpreter any more when the program has ended.
+            Python::try_attach(|py| {
+                let kernel = kernel.into_bound(py);
+                let types = kernel.get().known_types(py).unwrap_or_default();
+                for types in types {
+                    if let Ok(instance) = kernel.get().instance_of_types(py, types) {
+                        // Whoever launches the kernel is told what is wrong with it.
+                        py.detach(|| instance.load_ahead(device).is_ok());
+                    }
                 }
-                instance.load_ahead(device);
-            }
+            });
         });
-        // Without a thread the kernels are compiled when they are launched.
-        running.extend(worker.ok());
     }
     Ok(())
 }
 
-fn join_at_exit(py: Python<'_>) -> PyResult<()> {
+fn finish_at_exit(py: Python<'_>) -> PyResult<()> {
     static REGISTERED: Once = Once::new();
     let mut outcome = Ok(());
     REGISTERED.call_once(|| {
@@ -79,15 +66,8 @@ fn join_at_exit(py: Python<'_>) -> PyResult<()> {
     outcome
 }
 
-/// Waits for the compilations that are running and starts no more.
+/// Waits for the compilations that are running and starts no more: a driver must not be torn down under them.
 #[pyfunction]
 fn finish_compiling(py: Python<'_>) {
-    ENDING.store(true, Ordering::Relaxed);
-    let workers = std::mem::take(&mut *WORKERS.lock().unwrap_or_else(|e| e.into_inner()));
-    py.detach(|| {
-        for worker in workers {
-            // A worker that panicked has said so; there is nothing to clean up.
-            let _ = worker.join();
-        }
-    });
+    py.detach(inkle_module::finish_background);
 }

@@ -63,7 +63,7 @@ impl Kernels {
 }
 
 fn strips_hash(py: Python<'_>, module: &Module) -> PyResult<bool> {
-    let value = module.options(py).get_item("strip_hash")?;
+    let value = module.options(py)?.get_item("strip_hash")?;
     value.map_or(Ok(false), |v| v.is_truthy())
 }
 
@@ -122,7 +122,7 @@ fn wants_ptx(py: Python<'_>, module: &Module, use_ptx: Option<bool>) -> PyResult
     if use_ptx.is_some() {
         return Ok(use_ptx);
     }
-    let own = module.options(py).get_item("cuda_output")?.filter(|v| !v.is_none());
+    let own = module.options(py)?.get_item("cuda_output")?.filter(|v| !v.is_none());
     let value = own.map_or_else(|| config(py)?.getattr("cuda_output"), Ok)?;
     match value.extract::<Option<String>>()?.as_deref() {
         None => Ok(None),

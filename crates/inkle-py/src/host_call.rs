@@ -256,7 +256,7 @@ fn prepare(shape: &Shape) -> Result<Ready, CompileError> {
         .collect();
     let outputs = ir.layout().args[inputs..].iter().map(|layout| layout.offset as usize).collect();
     let kernel = Kernel::new(ir);
-    let code = kernel.load(Device::cpu(), &Options { optimization_level: 1, ..Options::default() })?;
+    let (code, _) = kernel.load(Device::cpu(), &Options { optimization_level: 1, ..Options::default() })?;
     Ok(Ready { kernel, packers, results, outputs, code })
 }
 

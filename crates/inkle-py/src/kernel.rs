@@ -4,6 +4,7 @@ mod build;
 mod code;
 mod settings;
 
+use build::Attached;
 pub use code::Pass;
 use settings::Settings;
 
@@ -68,6 +69,7 @@ pub(crate) struct Signature {
 pub struct Instance {
     /// The kernel's name, for messages.
     pub name: String,
+    module: Py<Module>,
     /// What each parameter takes.
     pub packers: Vec<Packer>,
     /// The size of the parameter block, 8-byte words.
@@ -109,7 +111,6 @@ struct Variant {
     device: Device,
     contiguous: bool,
     aligned: bool,
-    block_dim: u32,
     grid_stride: bool,
 }
 
@@ -145,7 +146,7 @@ impl Kernel {
         Ok(kernel)
     }
 
-    /// This kernel with the given types, one per parameter.
+    /// This generic kernel with the given types, one per parameter; they are known from now on.
     pub(crate) fn with_signature<'py>(
         &self,
         py: Python<'py>,
@@ -175,6 +176,18 @@ impl Kernel {
         let mut ahead = self.family.ahead.lock().unwrap_or_else(|e| e.into_inner());
         ahead.retain(|known| known.device() != device);
         ahead.extend(code);
+    }
+
+    /// The types that the kernel can be made ready for ahead of its launches: its own, or those that overloads
+    /// declare.
+    ///
+    /// # Errors
+    /// Mistakes in the annotations.
+    pub fn known_types(&self, py: Python<'_>) -> PyResult<Vec<Vec<Type>>> {
+        Ok(match self.exact_types(py)? {
+            Some(types) => vec![types],
+            None => self.overloads(),
+        })
     }
 
     /// This kernel, of which launches report these mistakes.
@@ -295,17 +308,36 @@ impl Kernel {
     /// What Python raises while options are read.
     pub fn instance_of_types(&self, py: Python<'_>, types: Vec<Type>) -> PyResult<Arc<Instance>> {
         let generation = self.generation();
-        let known = {
-            let mut instances = self.instances.lock().unwrap_or_else(|e| e.into_inner());
-            instances.retain(|i| i.generation == generation);
-            instances.iter().find(|i| i.types == types).cloned()
-        };
-        if let Some(known) = known {
+        if let Some(known) = self.find(&types, generation) {
             return Ok(known);
         }
-        let made = Arc::new(self.build(py, types, generation)?);
+        let made = Arc::new(self.build(py, types, generation, Attached::Throughout)?);
+        Ok(self.keep(made))
+    }
+
+    /// [`Kernel::instance_of_types`] for threads beside the main one, which run Python code in turn: this one does while it
+    /// asks about names only.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn instance_beside(&self, py: Python<'_>, types: Vec<Type>) -> PyResult<Arc<Instance>> {
+        let generation = self.generation();
+        if let Some(known) = self.find(&types, generation) {
+            return Ok(known);
+        }
+        let made = Arc::new(self.build(py, types, generation, Attached::WhenAsking)?);
+        Ok(self.keep(made))
+    }
+
+    fn keep(&self, made: Arc<Instance>) -> Arc<Instance> {
         self.instances.lock().unwrap_or_else(|e| e.into_inner()).push(made.clone());
-        Ok(made)
+        made
+    }
+
+    fn find(&self, types: &[Type], generation: u64) -> Option<Arc<Instance>> {
+        let mut instances = self.instances.lock().unwrap_or_else(|e| e.into_inner());
+        instances.retain(|i| i.generation == generation);
+        instances.iter().find(|i| i.types == types).cloned()
     }
 
     /// The types of the parameters, when none is generic.

@@ -274,11 +274,9 @@ pub fn launch<'py>(
     if bounds.size == 0 {
         return Ok(None);
     }
-    if place.device.is_cuda() {
-        let module = object.get().module_object(py);
-        if module.get().is_first_launch(place.device) {
-            compile_module(py, module, &instance, place.device)?;
-        }
+    let module = object.get().module_object(py);
+    if module.get().is_first_launch(place.device) {
+        compile_module(py, module, object, place.device)?;
     }
     let (code, block_dim) = instance.load(py, place.device, facts, block_dim, max_blocks > 0, &pass)?;
     if may_be_recording() && capture::is_capturing(place.device) {

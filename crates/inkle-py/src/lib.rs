@@ -41,6 +41,7 @@ mod overload;
 mod pack;
 mod parameters;
 mod reference;
+mod report;
 mod scalar;
 mod scope;
 mod source;
@@ -121,7 +122,7 @@ mod _native {
         load_module,
     };
     #[pymodule_export]
-    use crate::module::{Module, get_module, get_module_options, set_module_options};
+    use crate::module::{Module, get_module, get_module_options, set_module_options, setting_changes};
     #[pymodule_export]
     use crate::overload::{overload, result_types};
     #[pymodule_export]

@@ -1,17 +1,21 @@
 //! Loading ahead of the first launch.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
-use inkle_module::Loaded;
+use inkle_module::{Digest, How, Loaded, Progress};
 use inkle_runtime::Device;
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
+use crate::cache::apply_cache_settings;
 use crate::device::device_argument;
 use crate::error::{IntoPyResult, argument_error};
-use crate::kernel::{Instance, Kernel, Pass};
-use crate::module::{Module, all_modules, module_argument};
+use crate::kernel::{Instance, Kernel, Pass, exception};
+use crate::module::{Module, all_modules, config, module_argument};
+use crate::report::{End, module_loaded, shows_info};
 
 /// What a kernel with a mistake does to the loading of its module.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,64 +26,158 @@ pub enum Mistakes {
     Leave,
 }
 
-/// Builds every kernel of a module that is not generic and loads it on a device, several at once.
+/// How modules are loaded.
+pub struct Plan {
+    /// Kernels made at once.
+    pub workers: usize,
+    /// What becomes of mistakes.
+    pub mistakes: Mistakes,
+}
+
+/// One kernel to be made ready on one device.
+struct Job {
+    kernel: Py<Kernel>,
+    group: usize,
+}
+
+/// A module on a device.
+struct Group<'py> {
+    module: Bound<'py, Module>,
+    device: Device,
+    digests: Vec<Digest>,
+    /// The ways its kernels took, the worst one.
+    end: Option<End>,
+    finished: Duration,
+}
+
+/// What became of a job: nothing to do, or how the kernels were loaded.
+type Done = PyResult<Vec<(How, Digest)>>;
+
+/// Checks the kernels of modules that are not generic, and the declared overloads of those that are, and loads them on
+/// devices, several at once.
+///
+/// # Errors
+/// As the plan says.
 pub fn load<'py>(
     py: Python<'py>,
     modules: &[Bound<'py, Module>],
     devices: &[Device],
-    block_dim: u32,
-    mistakes: Mistakes,
+    plan: &Plan,
 ) -> PyResult<()> {
-    let mut work: Vec<(Arc<Instance>, Device)> = Vec::new();
+    apply_cache_settings(py)?;
+    let (mut groups, mut jobs) = (Vec::new(), Vec::new());
     for module in modules {
-        for kernel in module.get().kernels(py)?.values() {
-            let kernel = kernel.cast::<Kernel>()?.get();
-            let types = match kernel.exact_types(py) {
-                Err(_) if mistakes == Mistakes::Leave => None,
-                types => types?,
+        let kernels = module.get().kernels(py)?;
+        for &device in devices {
+            for kernel in kernels.values() {
+                let kernel = kernel.cast_into::<Kernel>()?;
+                jobs.push(Job { kernel: kernel.unbind(), group: groups.len() });
+            }
+            let module = module.clone();
+            groups.push(Group { module, device, digests: Vec::new(), end: None, finished: Duration::ZERO });
+        }
+    }
+    let on: Vec<Device> = groups.iter().map(|g| g.device).collect();
+    let mut progress = if shows_info(py)? { Progress::on_terminal(jobs.len()) } else { Progress::hidden() };
+    let start = Instant::now();
+    let results = py.detach(|| {
+        let work = |job: &Job| {
+            let done = Python::attach(|py| make_ready(py, job.kernel.bind(py), on[job.group], plan.mistakes));
+            (done, start.elapsed())
+        };
+        inkle_module::for_each(&jobs, plan.workers, work, |_, _| progress.step())
+    });
+    progress.finish();
+    let mut failure = None;
+    for (job, (done, time)) in jobs.iter().zip(results) {
+        let group = &mut groups[job.group];
+        let ways = match done {
+            Ok(ways) => ways,
+            Err(error) => {
+                group.end = Some(End::Failed);
+                failure.get_or_insert(error);
+                continue;
+            }
+        };
+        for (how, digest) in ways {
+            group.digests.push(digest);
+            let end = match how {
+                How::Shared => continue,
+                How::Cached => End::Cached,
+                How::Compiled => End::Compiled,
             };
-            if let Some(types) = types {
-                let instance = kernel.instance_of_types(py, types)?;
-                match instance.check(py) {
-                    Err(_) if mistakes == Mistakes::Leave => continue,
-                    checked => checked?,
-                }
-                work.extend(devices.iter().map(|device| (instance.clone(), *device)));
+            group.finished = group.finished.max(time);
+            if group.end.is_none() || group.end == Some(End::Cached) {
+                group.end = Some(end);
             }
         }
     }
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(work.len());
-    let results = py.detach(|| {
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..workers)
-                .map(|_| {
-                    scope.spawn(|| -> PyResult<()> {
-                        while let Some((instance, device)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
-                            Python::attach(|py| {
-                                instance
-                                    .load(
-                                        py,
-                                        *device,
-                                        instance.usual_facts(),
-                                        block_dim,
-                                        false,
-                                        &Pass::Forward,
-                                    )
-                                    .map(drop)
-                            })?;
-                        }
-                        Ok(())
-                    })
-                })
-                .collect();
-            threads.into_iter().map(|t| t.join().unwrap_or(Ok(()))).collect::<Vec<_>>()
-        })
-    });
-    results.into_iter().collect()
+    for group in &mut groups {
+        let Some(end) = group.end else { continue };
+        let digest = inkle_module::digest_of_all(&mut group.digests);
+        module_loaded(py, group.module.get(), &digest, group.device, group.finished, end)?;
+    }
+    failure.map_or(Ok(()), Err)
 }
 
-/// Compiles and loads the kernels of a module now instead of at their first launch. Generic kernels are left out.
+/// Makes one kernel ready; on a thread beside the main one.
+fn make_ready(py: Python<'_>, kernel: &Bound<'_, Kernel>, device: Device, mistakes: Mistakes) -> Done {
+    let kernel = kernel.get();
+    let types = match kernel.known_types(py) {
+        Err(_) if mistakes == Mistakes::Leave => return Ok(Vec::new()),
+        types => types?,
+    };
+    let mut done = Vec::new();
+    for types in types {
+        let instance = kernel.instance_beside(py, types)?;
+        match instance.check(py) {
+            Err(_) if mistakes == Mistakes::Leave => continue,
+            checked => checked?,
+        }
+        done.extend(py.detach(|| instance.load_ahead(device)).map_err(|error| exception(py, &error))?);
+    }
+    Ok(done)
+}
+
+/// The number of kernels made at once: the argument, else what `inkle.config` says, else one per core.
+fn workers(py: Python<'_>, argument: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
+    let wrong = |value: &Bound<'_, PyAny>| -> PyErr {
+        let shown = value.repr().map_or_else(|_| "?".to_owned(), |r| r.to_string());
+        PyValueError::new_err(format!("`max_workers` is a number of threads or None, not {shown}"))
+    };
+    match argument {
+        // None at all is one: the caller's.
+        Some(value) => value.extract::<usize>().map(|n| n.max(1)).map_err(|_| wrong(value)),
+        None => {
+            let set = config(py)?.getattr(intern!(py, "load_module_max_workers"))?;
+            if set.is_none() {
+                return Ok(inkle_module::cores());
+            }
+            match set.extract::<usize>().map_err(|_| wrong(&set))? {
+                0 => Ok(inkle_module::cores()),
+                n => Ok(n),
+            }
+        }
+    }
+}
+
+/// Checks the threads per block of the launches to come; no kernel's code depends on them.
+fn check_block_dim(argument: Option<i64>) -> PyResult<()> {
+    match argument {
+        None | Some(1..=1024) => Ok(()),
+        Some(n) => Err(PyValueError::new_err(format!("`block_dim` is between 1 and 1024, not {n}"))),
+    }
+}
+
+/// Compiles and loads the kernels of a module now instead of at their first launch, on several cores at once. Of generic
+/// kernels those overloads are loaded that were declared.
+///
+/// Args:
+///     module: A module, its name or a Python module; the calling one for `None`.
+///     device: Where to load; the default device for `None`.
+///     recursive: Whether to load the modules inside it too, those that were imported.
+///     block_dim: Threads per block of the launches to come.
+///     max_workers: Kernels made at once; for `None` what `inkle.config.load_module_max_workers` says.
 #[pyfunction]
 #[pyo3(signature = (module = None, device = None, recursive = false, block_dim = None, max_workers = None))]
 pub fn load_module(
@@ -87,17 +185,18 @@ pub fn load_module(
     module: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
     recursive: bool,
-    block_dim: Option<u32>,
-    max_workers: Option<usize>,
+    block_dim: Option<i64>,
+    max_workers: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let _ = max_workers;
     let root = module_argument(py, module)?;
     let mut modules = vec![root.clone()];
     if recursive {
         let prefix = format!("{}.", root.get().name());
         modules.extend(all_modules(py).into_iter().filter(|m| m.get().name().starts_with(&prefix)));
     }
-    load(py, &modules, &[device_argument(py, device)?], block_dim.unwrap_or(0), Mistakes::Raise)
+    check_block_dim(block_dim)?;
+    let plan = Plan { workers: workers(py, max_workers)?, mistakes: Mistakes::Raise };
+    load(py, &modules, &[device_argument(py, device)?], &plan)
 }
 
 /// As `load_module`, for several devices and modules; all of them for `None`.
@@ -107,10 +206,9 @@ pub fn force_load(
     py: Python<'_>,
     device: Option<&Bound<'_, PyAny>>,
     modules: Option<&Bound<'_, PyAny>>,
-    block_dim: Option<u32>,
-    max_workers: Option<usize>,
+    block_dim: Option<i64>,
+    max_workers: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let _ = max_workers;
     let devices = match device {
         None => inkle_runtime::devices(),
         Some(list) if list.is_instance_of::<PyList>() || list.is_instance_of::<PyTuple>() => {
@@ -122,7 +220,9 @@ pub fn force_load(
         None => all_modules(py),
         Some(list) => list.try_iter()?.map(|m| module_argument(py, Some(&m?))).collect::<PyResult<_>>()?,
     };
-    load(py, &modules, &devices, block_dim.unwrap_or(0), Mistakes::Raise)
+    check_block_dim(block_dim)?;
+    let plan = Plan { workers: workers(py, max_workers)?, mistakes: Mistakes::Raise };
+    load(py, &modules, &devices, &plan)
 }
 
 /// Checks a kernel without compiling it: names, types, control flow, down to its IR.

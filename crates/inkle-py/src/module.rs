@@ -1,57 +1,24 @@
 //! Modules: named groups of kernels and functions that share options.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use inkle_module::{MODULE_OPTIONS, ModuleOption, OptionValue};
 use inkle_runtime::Device;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyWeakrefReference};
 
 use crate::error::argument_error;
-
-/// The option names and their defaults; `None` stands for what `inkle.config` says.
-const OPTIONS: &[(&str, Default)] = &[
-    ("max_unroll", Default::Config),
-    ("enable_backward", Default::Config),
-    ("enable_mathdx_gemm", Default::None),
-    ("enable_mathdx_solver", Default::None),
-    ("enable_mathdx_fft", Default::None),
-    ("fast_math", Default::False),
-    ("fuse_fp", Default::True),
-    ("lineinfo", Default::Config),
-    ("cuda_output", Default::None),
-    ("mode", Default::None),
-    ("verify_fp", Default::None),
-    ("optimization_level", Default::None),
-    ("cpu_compiler_flags", Default::None),
-    ("block_dim", Default::Block),
-    ("compile_time_trace", Default::Config),
-    ("strip_hash", Default::False),
-    ("deterministic", Default::Config),
-    ("deterministic_max_records", Default::Zero),
-    ("default_grid_stride", Default::None),
-    ("extra_build_options", Default::None),
-];
-
-#[derive(Clone, Copy)]
-enum Default {
-    None,
-    False,
-    True,
-    Zero,
-    /// 256 threads.
-    Block,
-    /// The variable of the same name in `inkle.config` when the module is made.
-    Config,
-}
 
 /// A group of kernels, functions and structs that share options.
 #[pyclass(frozen, module = "inkle._native", weakref)]
 pub struct Module {
     name: String,
-    options: Py<PyDict>,
+    /// Made when they are first asked for: modules of one kernel come and go.
+    options: PyOnceLock<Options>,
     /// Weak references to the latest kernel of each key: a kernel holds its module, and must be able to go.
     kernels: Py<PyDict>,
     /// The latest function of each key.
@@ -60,23 +27,28 @@ pub struct Module {
     structs: Py<PyDict>,
     /// Goes up whenever options change or the module is unloaded; kernels loaded before are looked up again.
     generation: AtomicU64,
-    /// One bit per GPU that a kernel of the module was launched on.
+    /// One bit per device that a kernel of the module was launched on.
     launched_on: AtomicU64,
+    /// One bit per device that a kernel of the module was loaded on.
+    loaded_on: AtomicU64,
+}
+
+/// The options of a module.
+struct Options {
+    /// What programs see and may change.
+    shown: Py<PyDict>,
+    /// What was put there without being asked for: values that are still the same follow `inkle.config`.
+    captured: Py<PyDict>,
+    /// The names that `set_options` was given.
+    set: Mutex<BTreeSet<&'static str>>,
+}
+
+/// The bit of a device in a set of devices; none for those beyond the first 63 GPUs.
+fn device_bit(device: Device) -> u64 {
+    device.ordinal().map_or(1, |n| 1u64.checked_shl(n + 1).unwrap_or(0))
 }
 
 static MODULES: Mutex<Option<HashMap<String, Py<Module>>>> = Mutex::new(None);
-
-fn default_option<'py>(py: Python<'py>, name: &str, default: Default) -> PyResult<Bound<'py, PyAny>> {
-    use pyo3::IntoPyObjectExt;
-    match default {
-        Default::None => Ok(py.None().into_bound(py)),
-        Default::False => false.into_bound_py_any(py),
-        Default::True => true.into_bound_py_any(py),
-        Default::Zero => 0.into_bound_py_any(py),
-        Default::Block => 256.into_bound_py_any(py),
-        Default::Config => config(py)?.getattr(name),
-    }
-}
 
 /// The module `inkle.config`.
 pub fn config(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
@@ -105,23 +77,20 @@ impl Module {
     /// A module that no name leads to.
     ///
     /// # Errors
-    /// What Python raises while the configuration is read.
+    /// What Python raises while the object is made.
     pub fn fresh<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, Module>> {
-        let options = PyDict::new(py);
-        for (name, default) in OPTIONS {
-            options.set_item(*name, default_option(py, name, *default)?)?;
-        }
         let dict = || PyDict::new(py).unbind();
         Bound::new(
             py,
             Module {
                 name: name.to_owned(),
-                options: options.unbind(),
+                options: PyOnceLock::new(),
                 kernels: dict(),
                 functions: dict(),
                 structs: dict(),
                 generation: AtomicU64::new(0),
                 launched_on: AtomicU64::new(0),
+                loaded_on: AtomicU64::new(0),
             },
         )
     }
@@ -131,9 +100,38 @@ impl Module {
         &self.name
     }
 
-    /// The options.
-    pub fn options<'py>(&self, py: Python<'py>) -> &Bound<'py, PyDict> {
-        self.options.bind(py)
+    fn all_options(&self, py: Python<'_>) -> PyResult<&Options> {
+        self.options.get_or_try_init(py, || {
+            let (shown, captured) = (PyDict::new(py), PyDict::new(py));
+            for option in MODULE_OPTIONS {
+                shown.set_item(option.name, py.None())?;
+            }
+            let options =
+                Options { shown: shown.unbind(), captured: captured.unbind(), set: Mutex::default() };
+            options.capture(py)?;
+            Ok(options)
+        })
+    }
+
+    /// The options as programs see them, up to date with `inkle.config`.
+    ///
+    /// # Errors
+    /// What Python raises while the configuration is read.
+    pub fn options<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyDict>> {
+        let options = self.all_options(py)?;
+        options.capture(py)?;
+        Ok(options.shown.bind(py))
+    }
+
+    /// What the module itself says about an option; `None` when that is nothing.
+    ///
+    /// # Errors
+    /// For a value that the option cannot have.
+    pub fn own_option<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match self.options.get(py) {
+            Some(options) => options.own(py, name),
+            None => Ok(None),
+        }
     }
 
     /// The latest kernel of each key, those that live.
@@ -151,12 +149,15 @@ impl Module {
         Ok(alive)
     }
 
-    /// Whether no kernel of the module was launched on the GPU before; it counts as launched from now on.
+    /// Whether no kernel of the module was launched on the device before; it counts as launched from now on.
     #[inline]
     pub fn is_first_launch(&self, device: Device) -> bool {
-        let Some(bit) = device.ordinal().and_then(|n| 1u64.checked_shl(n)) else { return false };
-        self.launched_on.load(Ordering::Relaxed) & bit == 0
-            && self.launched_on.fetch_or(bit, Ordering::Relaxed) & bit == 0
+        is_first(&self.launched_on, device_bit(device))
+    }
+
+    /// Whether no kernel of the module was loaded on the device before; one is now.
+    pub fn is_first_load(&self, device: Device) -> bool {
+        is_first(&self.loaded_on, device_bit(device))
     }
 
     /// Enters a kernel.
@@ -192,26 +193,113 @@ impl Module {
     /// # Errors
     /// For a name that is no option.
     pub fn set_options(&self, options: &Bound<'_, PyDict>) -> PyResult<()> {
+        let py = options.py();
         check_options(options)?;
-        self.options.bind(options.py()).update(options.as_mapping())?;
+        let all = self.all_options(py)?;
+        all.shown.bind(py).update(options.as_mapping())?;
+        let mut set = all.set.lock().unwrap_or_else(|e| e.into_inner());
+        for option in MODULE_OPTIONS {
+            if options.contains(option.name)? {
+                set.insert(option.name);
+            }
+        }
+        drop(set);
         self.touch();
         Ok(())
     }
 }
 
-/// Checks that every key is the name of a module option.
+impl Options {
+    /// Whether the module itself says something about an option.
+    fn is_own(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
+        if self.set.lock().unwrap_or_else(|e| e.into_inner()).contains(name) {
+            return Ok(true);
+        }
+        let shown = self.shown.bind(py).get_item(name)?;
+        let captured = self.captured.bind(py).get_item(name)?;
+        match (shown, captured) {
+            (Some(shown), Some(captured)) => Ok(!shown.eq(captured)?),
+            (Some(shown), None) => Ok(!shown.is_none()),
+            (None, _) => Ok(false),
+        }
+    }
+
+    fn own<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if !self.is_own(py, name)? {
+            return Ok(None);
+        }
+        let value = self.shown.bind(py).get_item(name)?.filter(|v| !v.is_none());
+        if let (Some(value), Ok(option)) = (&value, ModuleOption::of(name)) {
+            // Programs can write to what they see.
+            checked(option, value)?;
+        }
+        Ok(value)
+    }
+
+    /// Shows what `inkle.config` says where the module itself says nothing.
+    fn capture(&self, py: Python<'_>) -> PyResult<()> {
+        let config = config(py)?;
+        for option in MODULE_OPTIONS.iter().filter(|o| o.captured) {
+            if !self.captured.bind(py).contains(option.name)? || !self.is_own(py, option.name)? {
+                let value = config.getattr(option.name)?;
+                self.captured.bind(py).set_item(option.name, &value)?;
+                self.shown.bind(py).set_item(option.name, value)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_first(devices: &AtomicU64, bit: u64) -> bool {
+    devices.load(Ordering::Relaxed) & bit == 0 && devices.fetch_or(bit, Ordering::Relaxed) & bit == 0
+}
+
+/// A value as the table of options knows it.
+fn option_value(value: &Bound<'_, PyAny>) -> PyResult<OptionValue> {
+    if value.is_none() {
+        return Ok(OptionValue::None);
+    }
+    if let Ok(truth) = value.extract::<bool>() {
+        return Ok(OptionValue::Bool(truth));
+    }
+    if let Ok(int) = value.extract::<i64>() {
+        return Ok(OptionValue::Int(int));
+    }
+    if let Ok(text) = value.extract::<String>() {
+        return Ok(OptionValue::Text(text));
+    }
+    Ok(OptionValue::Other(value.repr()?.to_str()?.to_owned()))
+}
+
+/// Checks a value for an option.
 ///
 /// # Errors
-/// For a name that is no option.
+/// `ValueError` saying what the option may be.
+fn checked(option: &ModuleOption, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    option.check(&option_value(value)?).map_err(|e| PyValueError::new_err(e.to_string()))
+}
+
+/// Checks names and values of module options.
+///
+/// # Errors
+/// For a name that is no option, and `ValueError` for a value that the option cannot have.
 pub fn check_options(options: &Bound<'_, PyDict>) -> PyResult<()> {
-    for name in options.keys() {
-        let text: String = name.extract()?;
-        if !OPTIONS.iter().any(|(known, _)| *known == text) {
-            let mut names: Vec<_> = OPTIONS.iter().map(|(n, _)| *n).collect();
-            names.sort_unstable();
-            let message = format!("`{text}` is no module option; the options are {}", names.join(", "));
-            return Err(argument_error(options.py(), message));
-        }
+    for (name, value) in options.iter() {
+        let name: String = name.extract()?;
+        let option = ModuleOption::of(&name).map_err(|e| argument_error(options.py(), e.to_string()))?;
+        checked(option, &value)?;
+    }
+    Ok(())
+}
+
+/// What `inkle.config` does when a program assigns to it: checks what options are, and makes kernels look at their
+/// options again at their next launch.
+#[pyfunction]
+pub fn setting_changes(name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    if let Ok(option) = ModuleOption::of(name) {
+        checked(option, value)
+            .map_err(|e| PyValueError::new_err(format!("inkle.config: {}", e.value(value.py()))))?;
+        crate::kernel::EPOCH.fetch_add(1, Ordering::Relaxed);
     }
     Ok(())
 }
@@ -233,8 +321,8 @@ impl Module {
     }
 
     #[getter(options)]
-    fn get_options(&self, py: Python<'_>) -> Py<PyDict> {
-        self.options.clone_ref(py)
+    fn get_options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.options(py).cloned()
     }
 
     #[getter(kernels)]
@@ -276,13 +364,12 @@ impl Module {
     ) -> PyResult<()> {
         let py = slf.py();
         let devices = [crate::device::device_argument(py, device)?];
-        crate::loading::load(
-            py,
-            std::slice::from_ref(slf),
-            &devices,
-            block_dim.unwrap_or(0),
-            crate::loading::Mistakes::Leave,
-        )
+        let _ = block_dim;
+        let plan = crate::loading::Plan {
+            workers: inkle_module::cores(),
+            mistakes: crate::loading::Mistakes::Leave,
+        };
+        crate::loading::load(py, std::slice::from_ref(slf), &devices, &plan)
     }
 
     /// Tells that something the kernels depend on has changed.
@@ -344,7 +431,7 @@ pub fn get_module_options<'py>(
     py: Python<'py>,
     module: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    Ok(module_argument(py, module)?.get().options(py).clone())
+    module_argument(py, module)?.get().options(py).cloned()
 }
 
 /// Sets options of a module, or of the calling module.

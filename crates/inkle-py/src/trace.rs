@@ -35,9 +35,11 @@ pub fn follow_options(py: Python<'_>, module: &Module) -> PyResult<()> {
     if trace::is_recording() {
         return Ok(());
     }
-    let own = module.options(py).get_item("compile_time_trace")?;
-    let own = own.map_or(Ok(false), |value| value.is_truthy())?;
-    if own || config(py)?.getattr("compile_time_trace")?.is_truthy()? { start(py, None) } else { Ok(()) }
+    let wanted = match module.own_option(py, "compile_time_trace")? {
+        Some(own) => own,
+        None => config(py)?.getattr("compile_time_trace")?,
+    };
+    if wanted.is_truthy()? { start(py, None) } else { Ok(()) }
 }
 
 fn start(py: Python<'_>, path: Option<PathBuf>) -> PyResult<()> {

@@ -88,9 +88,11 @@ fn variants(kernel: &Kernel, target: &Target, options: &Options) -> Vec<Options>
     let fast = Options { contiguous: arrays, ..base.clone() };
     match target {
         Target::Cpu(_) => {
-            let base = Options { block_dim: Options::default().block_dim, ..base };
-            let fast = Options { block_dim: Options::default().block_dim, ..fast };
-            if arrays == 0 { vec![base] } else { vec![fast, base] }
+            if arrays == 0 {
+                vec![base]
+            } else {
+                vec![fast, base]
+            }
         }
         Target::Cuda(_) => {
             let any = Options { grid_stride: true, ..base };

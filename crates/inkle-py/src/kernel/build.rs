@@ -4,7 +4,7 @@ use std::sync::{Mutex, OnceLock};
 
 use inkle_diag::trace::{self, Stage};
 use inkle_ir::{ParamLayout, Type};
-use inkle_module::{CheckOptions, CompileError, KernelIr, Options};
+use inkle_module::{CompileError, KernelIr, Options};
 use pyo3::prelude::*;
 use pyo3::sync::OnceLockExt;
 
@@ -15,8 +15,23 @@ use crate::error::compile_error;
 use crate::pack::Packer;
 use crate::trace::follow_options;
 
+/// When a thread that makes an instance keeps other threads from running Python code.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Attached {
+    /// All the time: quickest, when no other thread makes one.
+    Throughout,
+    /// While it asks about names.
+    WhenAsking,
+}
+
 impl Kernel {
-    pub(super) fn build(&self, py: Python<'_>, types: Vec<Type>, generation: u64) -> PyResult<Instance> {
+    pub(super) fn build(
+        &self,
+        py: Python<'_>,
+        types: Vec<Type>,
+        generation: u64,
+        attached: Attached,
+    ) -> PyResult<Instance> {
         follow_options(py, self.module.get())?;
         let _span = trace::span(Stage::Kernel, || self.key.as_str());
         let settings = Settings::read(py, self)?;
@@ -27,6 +42,7 @@ impl Kernel {
         let source = Source { key: self.definition.key, settings, outcome: OnceLock::new() };
         let mut instance = Instance {
             name: self.key.clone(),
+            module: self.module.clone_ref(py),
             packers: Vec::new(),
             words: 0,
             arrays: 0,
@@ -35,6 +51,10 @@ impl Kernel {
             ahead,
             source,
         };
+        if attached == Attached::WhenAsking && instance.ahead.is_empty() {
+            // Nobody else has the instance yet.
+            let _ = instance.source.outcome.set(instance.check_source(py, attached));
+        }
         if instance.ahead.iter().any(|code| code.is_strict()) {
             let kept = instance.compiled(py).map(|compiled| {
                 let ir = compiled.forward.kernel.ir();
@@ -87,18 +107,24 @@ impl Instance {
 
     /// The kernel checked, at the first call.
     pub(super) fn compiled(&self, py: Python<'_>) -> Result<&Compiled, &CompileError> {
-        let build = || {
-            let options = CheckOptions { max_unroll: self.source.settings.max_unroll };
-            let environment = PythonEnvironment::default();
-            let ir = KernelIr::build(&environment, self.source.key, &self.types, options);
-            // A logger that fails does not keep the kernel from being compiled.
-            if let Err(error) = environment.log_warnings(py) {
-                error.write_unraisable(py, None);
-            }
-            ir.map(|ir| Compiled { forward: Code::new(ir), backward: Mutex::new(Vec::new()) })
-        };
         // Another thread that is at it may need the interpreter.
-        self.source.outcome.get_or_init_py_attached(py, build).as_ref()
+        let check = || self.check_source(py, Attached::Throughout);
+        self.source.outcome.get_or_init_py_attached(py, check).as_ref()
+    }
+
+    fn check_source(&self, py: Python<'_>, attached: Attached) -> Result<Compiled, CompileError> {
+        let environment = PythonEnvironment::default();
+        let Source { key, settings, .. } = &self.source;
+        let build = || KernelIr::build(&environment, *key, &self.types, settings.check);
+        let ir = match attached {
+            Attached::Throughout => build(),
+            Attached::WhenAsking => py.detach(build),
+        };
+        // A logger that fails does not keep the kernel from being compiled.
+        if let Err(error) = environment.log_warnings(py) {
+            error.write_unraisable(py, None);
+        }
+        Ok(Compiled { forward: Code::new(ir?), backward: Mutex::new(Vec::new()) })
     }
 
     /// The kernel, and the options its module and it give, to compile it ahead of time.
@@ -107,7 +133,6 @@ impl Instance {
     /// `CompileError` with every mistake in the kernel.
     pub(crate) fn kernel(&self, py: Python<'_>) -> PyResult<(&inkle_module::Kernel, Options)> {
         let compiled = self.compiled(py).map_err(|error| exception(py, error))?;
-        let block_dim = self.source.settings.block_dim;
-        Ok((&compiled.forward.kernel, Options { block_dim, ..self.source.settings.options.clone() }))
+        Ok((&compiled.forward.kernel, self.source.settings.options.clone()))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use inkle_graph::{Kernel as GraphKernel, KernelParam, KernelSource};
-use inkle_module::{AotCode, ArrayGrad, GraphSource, KernelIr, Loaded, Options};
+use inkle_module::{AotCode, ArrayGrad, CompileError, Digest, GraphSource, How, KernelIr, Loaded, Options};
 use inkle_runtime::Device;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use super::{Code, Compiled, Instance, Variant, exception};
 use crate::cache::apply_cache_settings;
 use crate::pack::Facts;
+use crate::report::Load;
 
 /// Which way a kernel runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,11 +28,6 @@ impl Instance {
             contiguous: if variant.contiguous { self.arrays } else { 0 },
             aligned: variant.aligned,
             grid_stride: variant.grid_stride,
-            block_dim: if variant.device.is_cuda() {
-                variant.block_dim
-            } else {
-                Options::default().block_dim
-            },
             ..self.source.settings.options.clone()
         }
     }
@@ -102,11 +98,22 @@ impl Code {
         }
         let options = instance.options_for(&variant);
         apply_cache_settings(py)?;
-        let code = py
-            .detach(|| self.kernel.load(variant.device, &options))
-            .map_err(|error| exception(py, &error))?;
-        self.ready.lock().unwrap_or_else(|e| e.into_inner()).push((variant, code.clone()));
+        let load = Load {
+            module: instance.module.get(),
+            kernel: &instance.name,
+            digest: *self.kernel.ir().digest(),
+            device: variant.device,
+        };
+        let code = load.reported(py, || self.kernel.load(variant.device, &options))?;
+        self.push(variant, code.clone());
         Ok(code)
+    }
+
+    fn push(&self, variant: Variant, code: Arc<Loaded>) {
+        let mut ready = self.ready.lock().unwrap_or_else(|e| e.into_inner());
+        if !ready.iter().any(|(v, _)| *v == variant) {
+            ready.push((variant, code));
+        }
     }
 }
 
@@ -126,11 +133,17 @@ impl Instance {
     ) -> PyResult<(Arc<Loaded>, u32)> {
         let block_dim = if block_dim == 0 { self.source.settings.block_dim } else { block_dim };
         let on_gpu = device.is_cuda();
+        if on_gpu && grid_stride && !self.source.settings.grid_stride {
+            return Err(PyRuntimeError::new_err(format!(
+                "kernel `{}` is launched with `max_blocks`, which needs threads that loop, but `grid_stride` is off for \
+                 it, its module (`default_grid_stride`) or in inkle.config",
+                self.name
+            )));
+        }
         let variant = Variant {
             device,
             contiguous: facts.contiguous & self.arrays == self.arrays,
             aligned: on_gpu && facts.aligned & self.arrays == self.arrays,
-            block_dim: if on_gpu { block_dim } else { 0 },
             grid_stride: on_gpu && grid_stride,
         };
         let code = match pass {
@@ -160,21 +173,27 @@ impl Instance {
         Ok(compiled.forward.kernel.ir().module().to_string())
     }
 
-    /// Makes the code of a usual launch on a GPU ready, without the interpreter. A failure is left to the launch.
-    pub fn load_ahead(&self, device: Device) {
-        let Some(Ok(compiled)) = self.source.outcome.get() else { return };
-        if self.ahead.iter().any(|code| code.device() == device) {
-            return;
+    /// Makes the code of a usual launch ready, without the interpreter, and says how; with the digest of its IR. `None` when
+    /// the kernel was not checked, or has its code from a file.
+    ///
+    /// # Errors
+    /// Why code could not be made or loaded.
+    pub fn load_ahead(&self, device: Device) -> Result<Option<(How, Digest)>, CompileError> {
+        if let Some(code) = self.ahead.iter().find(|code| code.device() == device) {
+            code.load_usual()?;
+            return Ok(None);
         }
-        let block_dim = self.source.settings.block_dim;
-        let variant = Variant { device, contiguous: true, aligned: true, block_dim, grid_stride: false };
-        let forward = &compiled.forward;
-        if let Ok(code) = forward.kernel.load(device, &self.options_for(&variant)) {
-            let mut ready = forward.ready.lock().unwrap_or_else(|e| e.into_inner());
-            if !ready.iter().any(|(v, _)| *v == variant) {
-                ready.push((variant, code));
-            }
+        let Some(outcome) = self.source.outcome.get() else { return Ok(None) };
+        let compiled = outcome.as_ref().map_err(CompileError::clone)?;
+        let (code, on_gpu) = (&compiled.forward, device.is_cuda());
+        let variant = Variant { device, contiguous: true, aligned: on_gpu, grid_stride: false };
+        let digest = *code.kernel.ir().digest();
+        if code.find(&variant).is_some() {
+            return Ok(Some((How::Shared, digest)));
         }
+        let (loaded, how) = code.kernel.load(device, &self.options_for(&variant))?;
+        code.push(variant, loaded);
+        Ok(Some((how, digest)))
     }
 
     /// The kernel as a graph knows it, for code that [`load`](Instance::load) gave.

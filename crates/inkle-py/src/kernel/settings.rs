@@ -1,61 +1,93 @@
-//! The options that a kernel is compiled with.
+//! What kernel, module and process say about compilation; the more specific wins.
 
-use inkle_module::Options;
+use inkle_module::{CheckOptions, Options};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::Kernel;
 use crate::module::config;
 
-/// What module, kernel and process say about compilation.
+/// The settings that hold for a kernel now.
 pub(super) struct Settings {
     pub options: Options,
-    pub max_unroll: u32,
+    pub check: CheckOptions,
+    /// Threads per block of launches that do not say.
     pub block_dim: u32,
     pub enable_backward: bool,
+    /// Whether a launch may have fewer blocks than its threads fill.
+    pub grid_stride: bool,
 }
 
 impl Settings {
+    /// # Errors
+    /// For values that an option cannot have.
     pub fn read(py: Python<'_>, kernel: &Kernel) -> PyResult<Settings> {
-        let module = kernel.module.get().options(py);
         let own = kernel.options.bind(py);
+        let module = kernel.module.get();
         let config = config(py)?;
-        let get = |name: &str| -> PyResult<Bound<'_, PyAny>> {
-            for dict in [own, module] {
-                if let Some(value) = dict.get_item(name)?
-                    && !value.is_none()
-                {
-                    return Ok(value);
-                }
+        let get = |name: &str| -> PyResult<Option<Bound<'_, PyAny>>> {
+            if let Some(value) = own.get_item(name)?.filter(|v| !v.is_none()) {
+                return Ok(Some(value));
             }
-            Ok(config.getattr_opt(name)?.unwrap_or_else(|| py.None().into_bound(py)))
+            if let Some(value) = module.own_option(py, name)? {
+                return Ok(Some(value));
+            }
+            Ok(config.getattr_opt(name)?.filter(|v| !v.is_none()))
         };
-        let checks = get("mode")?.extract::<String>()? == "debug";
-        let verify_fp = get("verify_fp")?.is_truthy()?;
-        let mut options = Options { checks, verify_fp, ..Options::default() };
-        let level = get("optimization_level")?;
-        if !level.is_none() {
-            options.optimization_level = level.extract::<u8>()?.min(3);
+        let flag = |name: &str| get(name)?.map_or(Ok(false), |v| v.is_truthy());
+        let mut options = Options { verify_fp: flag("verify_fp")?, ..Options::default() };
+        if let Some(mode) = get("mode")? {
+            options.checks = mode.extract::<String>()? == "debug";
         }
-        options.fast_math = get("fast_math")?.is_truthy()?;
-        options.fuse_fp = get("fuse_fp")?.is_truthy()?;
-        options.lineinfo = get("lineinfo")?.is_truthy()?;
-        let registers = get("cuda_max_registers")?;
-        if !registers.is_none() {
-            options.max_registers = Some(registers.extract()?);
+        if let Some(level) = get("optimization_level")? {
+            options.optimization_level = level.extract()?;
         }
-        let bounds = get("launch_bounds")?;
-        if let Ok(bounds) = bounds.cast::<PyTuple>() {
-            let fewest = if bounds.len() > 1 { Some(bounds.get_item(1)?.extract()?) } else { None };
-            options.launch_bounds = Some((bounds.get_item(0)?.extract()?, fewest));
-        } else if !bounds.is_none() {
-            options.launch_bounds = Some((bounds.extract()?, None));
+        options.fast_math = flag("fast_math")?;
+        options.fuse_fp = flag("fuse_fp")?;
+        options.lineinfo = flag("lineinfo")?;
+        if let Some(registers) = get("cuda_max_registers")? {
+            options.max_registers = Some(positive("cuda_max_registers", &registers)?);
         }
+        if let Some(bounds) = get("launch_bounds")? {
+            options.launch_bounds = Some(launch_bounds(&bounds)?);
+        }
+        let max_unroll = get("max_unroll")?.map_or(Ok(16), |v| v.extract::<u32>())?;
+        let block_dim = get("block_dim")?.map_or(Ok(256), |v| v.extract::<u32>())?;
+        let grid_stride = match get("grid_stride")? {
+            Some(own) => own.is_truthy()?,
+            None => get("default_grid_stride")?.map_or(Ok(true), |v| v.is_truthy())?,
+        };
         Ok(Settings {
             options,
-            max_unroll: get("max_unroll")?.extract::<i64>()?.clamp(0, u32::MAX.into()) as u32,
-            block_dim: get("block_dim")?.extract()?,
-            enable_backward: get("enable_backward")?.is_truthy()?,
+            check: CheckOptions { max_unroll },
+            block_dim,
+            enable_backward: flag("enable_backward")?,
+            grid_stride,
         })
+    }
+}
+
+fn positive(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    match value.extract::<u32>() {
+        Ok(n) if n > 0 => Ok(n),
+        _ => {
+            Err(PyValueError::new_err(format!("`{name}` is a positive whole number, not {}", value.repr()?)))
+        }
+    }
+}
+
+/// The most threads of a block, and the fewest blocks of a multiprocessor.
+fn launch_bounds(value: &Bound<'_, PyAny>) -> PyResult<(u32, Option<u32>)> {
+    let Ok(bounds) = value.cast::<PyTuple>() else { return Ok((positive("launch_bounds", value)?, None)) };
+    match bounds.len() {
+        1 => Ok((positive("launch_bounds", &bounds.get_item(0)?)?, None)),
+        2 => Ok((
+            positive("launch_bounds", &bounds.get_item(0)?)?,
+            Some(positive("launch_bounds", &bounds.get_item(1)?)?),
+        )),
+        n => Err(PyValueError::new_err(format!(
+            "`launch_bounds` is the most threads of a block, or a tuple of that and the fewest blocks; this one has {n} values"
+        ))),
     }
 }
