@@ -423,7 +423,7 @@ def test_generic_kernels_are_compiled_for_declared_overloads(tmp_path):
     @wp.kernel
     def scale(x: wp.array(dtype=Any), s: Any):
         i = wp.tid()
-        x[i] = x[i] * s
+        x[i] = s * (x[i] * s) * s
 
     single = wp.overload(scale, {"x": wp.array(dtype=wp.float32), "s": wp.float32})
     double = wp.overload(scale, {"x": wp.array(dtype=wp.float64), "s": wp.float64})
@@ -437,7 +437,7 @@ def test_generic_kernels_are_compiled_for_declared_overloads(tmp_path):
         wp.launch(source.scale, dim=2, inputs=[x, wp.float64(3.0)], device="cpu")
         wp.launch(source.double, dim=2, inputs=[x, wp.float64(3.0)], device="cpu")
     assert (count.compiled, count.cached) == (0, 0)
-    assert x.numpy().tolist() == [9.0, 9.0]
+    assert x.numpy().tolist() == [27.0**2] * 2
 
 
 def test_a_block_size_makes_no_other_code(tmp_path, device):

@@ -20,6 +20,7 @@ mod cli;
 mod coloring;
 mod components;
 mod composite;
+mod decorators;
 mod device;
 mod dlpack;
 mod dtype;
@@ -87,6 +88,8 @@ mod _native {
     #[pymodule_export]
     use crate::composite::{Value, rebuild_value};
     #[pymodule_export]
+    use crate::decorators::{constant, func, kernel};
+    #[pymodule_export]
     use crate::device::{
         PyDevice, get_cuda_device, get_cuda_device_count, get_cuda_devices, get_cuda_driver_version,
         get_device, get_devices, get_mempool_release_threshold, get_mempool_used_mem_current,
@@ -113,7 +116,7 @@ mod _native {
     #[pymodule_export]
     use crate::indexed::IndexedArray;
     #[pymodule_export]
-    use crate::kernel::{Kernel, constant, func, kernel};
+    use crate::kernel::Kernel;
     #[pymodule_export]
     use crate::launch::{Launch, launch};
     #[pymodule_export]
