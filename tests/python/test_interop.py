@@ -194,6 +194,28 @@ def test_torch_gradients_are_shared(device):
     assert u.requires_grad and u.grad.data_ptr() == b.grad.ptr
 
 
+class OnlyDLPack:
+    """What a library that speaks DLPack and nothing else gives."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_dlpack_producers_as_kernel_arguments():
+    a = np.ones(4, dtype=np.float32)
+    wp.launch(add_one, dim=4, inputs=[OnlyDLPack(a)], device="cpu")
+    assert a.tolist() == [2.0] * 4
+    for wrong in (np.ones(4, dtype=np.int32), np.ones((2, 2), dtype=np.float32)):
+        with pytest.raises(wp.ArgumentError, match=r"expects array\(dtype=float32, ndim=1\) but got array"):
+            wp.launch(add_one, dim=4, inputs=[OnlyDLPack(wrong)], device="cpu")
+
+
 @needs_torch
 def test_torch_tensors_as_kernel_arguments(device):
     t = torch.ones(4, dtype=torch.float32, device=torch_name(device))

@@ -219,8 +219,13 @@ impl Packer {
         if argument.is_instance_of::<Array>() {
             return Err(self.wrong(py, kernel, "an annotation without elements"));
         }
-        let Some(dict) = argument.getattr_opt(name)? else { return Err(self.refused(argument, kernel)) };
-        let array = Interface::read(&dict).and_then(|i| i.array(py, block.device, ty.elem, argument));
+        let array = if let Some(dict) = argument.getattr_opt(name)? {
+            Interface::read(&dict).and_then(|i| i.array(py, block.device, ty.elem, argument))
+        } else if argument.hasattr(intern!(py, "__dlpack__"))? {
+            crate::dlpack::from_dlpack(argument, None).and_then(|a| Ok(a.get().runtime(py)?.clone()))
+        } else {
+            return Err(self.refused(argument, kernel));
+        };
         let array = match array {
             Ok(array) => array,
             Err(error) => {
@@ -228,7 +233,10 @@ impl Packer {
                 return Err(self.wrong(py, kernel, &given));
             }
         };
-        if array.ndim() != ty.ndim as usize {
+        if array.device() != block.device {
+            return Err(self.wrong_device(py, kernel, array.device(), block.device));
+        }
+        if array.ndim() != ty.ndim as usize || array.dtype() != ty.elem {
             return Err(self.wrong_array(py, kernel, &array));
         }
         self.store(&array.desc(), ty, block);
