@@ -212,8 +212,11 @@ SPECIAL = (
 
 def class_stub(name, cls):
     lines = []
-    # Its own members only; a class without a list of them is described by one that takes anything.
-    for member, value in sorted(vars(cls).items()):
+    # A class without a list of its members is described by one that takes anything. What a class has from one of the
+    # library's own is written with it, as those are not public.
+    own = [c for c in cls.__mro__ if c.__module__ not in ("builtins", "enum", "typing")]
+    members = {member: value for c in reversed(own) for member, value in vars(c).items()}
+    for member, value in sorted(members.items()):
         if member.startswith("_") and member not in SPECIAL:
             continue
         doc = getattr(value, "__doc__", None) if not member.startswith("_") else None
@@ -223,9 +226,9 @@ def class_stub(name, cls):
             lines += documentation(doc, "        ")
         elif inspect.isdatadescriptor(value):
             lines += ["    @property", f"    def {member}(self) -> Any:", *documentation(doc, "        ")]
-    if "__init__" not in vars(cls):
+    if "__init__" not in members:
         lines.insert(0, "    def __init__(self, *args: Any, **kwargs: Any) -> None: ...")
-    base = "(Generic[_T])" if "__class_getitem__" in vars(cls) else ""
+    base = "(Generic[_T])" if "__class_getitem__" in members else ""
     base = "(Exception)" if issubclass(cls, BaseException) else base
     return [f"class {name}{base}:", *documentation_of_class(cls), *lines]
 
@@ -255,7 +258,7 @@ def stub(groups):
             lines += ["", f"def {name}({plain_parameters(value)}) -> Any:", *documentation(value.__doc__, "    ")]
         else:
             lines += ["", f"{name}: _builtins.{type(value).__name__}"]
-    for name in (*inkle._TORCH, *(f"indexedarray{n}d" for n in range(1, 5)), "DeviceLike", "Float", "Int", "Scalar"):
+    for name in (*inkle._TORCH, "DeviceLike", "Float", "Int", "Scalar"):
         lines += ["", f"{name}: Any"]
     for name, forms in sorted(builtins.items()):
         if name in TYPES or name in own:

@@ -5,7 +5,19 @@ first asked for, so importing the package costs little.
 """
 
 from inkle import config
-from inkle._arrays import array1d, array2d, array3d, array4d, fixedarray, indexedarray
+from inkle._arrays import (
+    array1d,
+    array2d,
+    array3d,
+    array4d,
+    fabricarrayarray,
+    fixedarray,
+    indexedarray1d,
+    indexedarray2d,
+    indexedarray3d,
+    indexedarray4d,
+    indexedfabricarrayarray,
+)
 from inkle._capture import CaptureMode, ScopedCapture
 from inkle._custom_gradients import func_grad, func_native, func_replay
 from inkle._logger import (
@@ -60,6 +72,7 @@ from inkle._native import (
     dtype_to_numpy,
     empty,
     empty_like,
+    fabricarray,
     force_load,
     from_dlpack,
     from_numpy,
@@ -83,6 +96,8 @@ from inkle._native import (
     get_preferred_device,
     get_stream,
     get_suggested_block_size,
+    indexedarray,
+    indexedfabricarray,
     is_conditional_graph_supported,
     is_cpu_available,
     is_cuda_available,
@@ -181,10 +196,6 @@ _ANNOTATIONS = (
     "Texture2D",
     "Texture3D",
     "Volume",
-    "fabricarray",
-    "fabricarrayarray",
-    "indexedfabricarray",
-    "indexedfabricarrayarray",
     "tile",
     "tile_stack",
 )
@@ -201,10 +212,9 @@ _PLANNED = frozenset(
     clear_jax_callable_graph_cache
     cuda_profiler_start cuda_profiler_stop device_from_jax device_from_paddle
     device_to_jax device_to_paddle dtype_from_jax dtype_from_paddle dtype_to_jax dtype_to_paddle event_from_ipc_handle
-    fabricarray fabricarrayarray from_ipc_handle from_jax from_paddle
+    from_ipc_handle from_jax from_paddle
     get_cpu_kernel_cache_key get_cuda_kernel_properties get_cuda_max_cluster_dim
-    get_cuda_toolkit_version get_device_allocator indexedfabricarray
-    indexedfabricarrayarray is_cubql_available
+    get_cuda_toolkit_version get_device_allocator is_cubql_available
     jax_callable jax_kernel launch_tiled map_cuda_device print_diagnostics print_memory_report set_cuda_allocator
     set_device_allocator set_mempool_access_enabled set_peer_access_enabled stream_from_paddle tile
     tile_stack timing_begin timing_end timing_print to_jax to_paddle unmap_cuda_device
@@ -264,10 +274,6 @@ def _find(name):
         found = import_module(f"inkle.{name}")
     if found is None and name == "Tape":
         from inkle._tape import Tape as found
-    if found is None and name.startswith("indexedarray") and name[12:] in ("1d", "2d", "3d", "4d"):
-        from inkle import _arrays
-
-        found = getattr(_arrays, name)
     return found
 
 

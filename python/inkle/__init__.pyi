@@ -601,8 +601,9 @@ class WarpCodegenValueError(Exception):
 
 class array(Generic[_T]):
     """A typed array of one to four dimensions, or the annotation of one."""
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def __getitem__(self, key: Any) -> Any:
+        ...
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         ...
     def __len__(self) -> Any:
         ...
@@ -614,7 +615,7 @@ class array(Generic[_T]):
     def capacity(self) -> Any:
         """The bytes the array may use, from its first element on."""
     def contiguous(self) -> Any:
-        """The array itself if it is contiguous, else a contiguous copy."""
+        """The array itself if its elements follow one another, else a copy in which they do."""
     @property
     def device(self) -> Any:
         """The device the elements are on; `None` for an annotation."""
@@ -637,7 +638,9 @@ class array(Generic[_T]):
     def ndim(self) -> Any:
         """The number of dimensions."""
     def numpy(self, **_options: Any) -> Any:
-        """A numpy array: on the CPU it shares memory, from a GPU it is a copy made after the queued work."""
+        """A numpy array: an array of strides on the CPU shares memory with it, other elements are copied after the queued
+        work.
+        """
     @property
     def pinned(self) -> Any:
         """Whether the elements lie in page-locked host memory."""
@@ -831,12 +834,62 @@ def empty(shape: Any = ..., dtype: Any = ..., device: Any = ..., requires_grad: 
 def empty_like(src: Any, device: Any = ..., requires_grad: Any = ..., pinned: Any = ..., retain_grad: Any = ...) -> Any:
     """An array like another, with elements of any value."""
 
-class fixedarray:
-    """``fixedarray(shape=(2, 3), dtype=float)`` is the annotation of an array that kernels make with ``zeros``.
-
-        A function takes and returns it as any array of that element type and number of dimensions.
+class fabricarray(Generic[_T]):
+    """An array whose elements lie in buckets that another program owns: an attribute of what `data` describes. Without
+    data it is an annotation: `fabricarray(dtype=float)`, with `ndim=2` of arrays whose elements are arrays.
     """
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __getitem__(self, key: Any) -> Any:
+        ...
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        ...
+    def __len__(self) -> Any:
+        ...
+    @property
+    def access(self) -> Any:
+        """How the owner lets the elements be used, as the interface says it."""
+    def assign(self, src: Any) -> Any:
+        """Copies elements from another array, a numpy array or a list."""
+    def contiguous(self) -> Any:
+        """The array itself if its elements follow one another, else a copy in which they do."""
+    @property
+    def device(self) -> Any:
+        """The device the elements are on; `None` for an annotation."""
+    @property
+    def dtype(self) -> Any:
+        """The object that stands for the element type."""
+    def fill_(self, value: Any) -> Any:
+        """Sets every element to `value`."""
+    @property
+    def grad(self) -> Any:
+        """The array of the gradient, or `None`; of an array seen through lists that of the array."""
+    @property
+    def is_contiguous(self) -> Any:
+        """Whether the elements follow one another in row-major order without gaps."""
+    def list(self) -> Any:
+        """The elements in one flat list."""
+    @property
+    def ndim(self) -> Any:
+        """The number of dimensions."""
+    def numpy(self, **_options: Any) -> Any:
+        """A numpy array: an array of strides on the CPU shares memory with it, other elements are copied after the queued
+        work.
+        """
+    @property
+    def requires_grad(self) -> Any:
+        """Whether there is a gradient."""
+    @property
+    def shape(self) -> Any:
+        """The extents; of an annotation zeros, or what was assigned."""
+    @property
+    def size(self) -> Any:
+        """The number of elements."""
+    def to(self, device: Any, requires_grad: Any = ...) -> Any:
+        """The array itself if it is on `device`, else a copy there."""
+    def zero_(self) -> Any:
+        """Sets every element to zero."""
+
+def fabricarrayarray(**options: Any) -> Any:
+    """As ``fabricarray``, of elements that are arrays themselves."""
 
 def force_load(device: Any = ..., modules: Any = ..., block_dim: Any = ..., max_workers: Any = ...) -> Any:
     """As `load_module`, for several devices and modules; all of them for `None`."""
@@ -943,12 +996,129 @@ def get_suggested_block_size(kernel: Any, device: Any = ...) -> Any:
 half_pi: _builtins.float
 
 class indexedarray(Generic[_T]):
-    """``indexedarray(array, indices)`` is an array seen through lists of indices, one or ``None`` per dimension.
-
-        ``indexedarray(dtype=float, ndim=2)``, ``indexedarray[float]`` and ``indexedarray[float, Literal[2]]`` are
-        annotations.
+    """An array of which some dimensions are indexed through lists: element `i` is element `indices[i]` of the array.
+    Without data it is an annotation: `indexedarray(dtype=float, ndim=2)`.
     """
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        ...
+    def __len__(self) -> Any:
+        ...
+    def assign(self, src: Any) -> Any:
+        """Copies elements from another array, a numpy array or a list."""
+    def contiguous(self) -> Any:
+        """The array itself if its elements follow one another, else a copy in which they do."""
+    @property
+    def data(self) -> Any:
+        """The array with the elements."""
+    @property
+    def device(self) -> Any:
+        """The device the elements are on; `None` for an annotation."""
+    @property
+    def dtype(self) -> Any:
+        """The object that stands for the element type."""
+    def fill_(self, value: Any) -> Any:
+        """Sets every element to `value`."""
+    @property
+    def grad(self) -> Any:
+        """The array of the gradient, or `None`; of an array seen through lists that of the array."""
+    @property
+    def indices(self) -> Any:
+        """The index list of each dimension."""
+    @property
+    def is_contiguous(self) -> Any:
+        """Whether the elements follow one another in row-major order without gaps."""
+    def list(self) -> Any:
+        """The elements in one flat list."""
+    @property
+    def ndim(self) -> Any:
+        """The number of dimensions."""
+    def numpy(self, **_options: Any) -> Any:
+        """A numpy array: an array of strides on the CPU shares memory with it, other elements are copied after the queued
+        work.
+        """
+    @property
+    def requires_grad(self) -> Any:
+        """Whether there is a gradient."""
+    @property
+    def shape(self) -> Any:
+        """The extents; of an annotation zeros, or what was assigned."""
+    @property
+    def size(self) -> Any:
+        """The number of elements."""
+    def to(self, device: Any, requires_grad: Any = ...) -> Any:
+        """The array itself if it is on `device`, else a copy there."""
+    def zero_(self) -> Any:
+        """Sets every element to zero."""
+
+def indexedarray1d(data: Any = ..., indices: Any = ..., dtype: Any = ...) -> Any:
+    """As ``indexedarray``, with one dimension."""
+
+def indexedarray2d(data: Any = ..., indices: Any = ..., dtype: Any = ...) -> Any:
+    """As ``indexedarray``, with two dimensions."""
+
+def indexedarray3d(data: Any = ..., indices: Any = ..., dtype: Any = ...) -> Any:
+    """As ``indexedarray``, with three dimensions."""
+
+def indexedarray4d(data: Any = ..., indices: Any = ..., dtype: Any = ...) -> Any:
+    """As ``indexedarray``, with four dimensions."""
+
+class indexedfabricarray(Generic[_T]):
+    """A Fabric array seen through a list of indices: element `i` is element `indices[i]` of `fa`. Without arguments it is
+    an annotation: `indexedfabricarray(dtype=float)`.
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        ...
+    def __len__(self) -> Any:
+        ...
+    def assign(self, src: Any) -> Any:
+        """Copies elements from another array, a numpy array or a list."""
+    def contiguous(self) -> Any:
+        """The array itself if its elements follow one another, else a copy in which they do."""
+    @property
+    def device(self) -> Any:
+        """The device the elements are on; `None` for an annotation."""
+    @property
+    def dtype(self) -> Any:
+        """The object that stands for the element type."""
+    @property
+    def fa(self) -> Any:
+        """The Fabric array that is indexed."""
+    def fill_(self, value: Any) -> Any:
+        """Sets every element to `value`."""
+    @property
+    def grad(self) -> Any:
+        """The array of the gradient, or `None`; of an array seen through lists that of the array."""
+    @property
+    def indices(self) -> Any:
+        """The list of indices."""
+    @property
+    def is_contiguous(self) -> Any:
+        """Whether the elements follow one another in row-major order without gaps."""
+    def list(self) -> Any:
+        """The elements in one flat list."""
+    @property
+    def ndim(self) -> Any:
+        """The number of dimensions."""
+    def numpy(self, **_options: Any) -> Any:
+        """A numpy array: an array of strides on the CPU shares memory with it, other elements are copied after the queued
+        work.
+        """
+    @property
+    def requires_grad(self) -> Any:
+        """Whether there is a gradient."""
+    @property
+    def shape(self) -> Any:
+        """The extents; of an annotation zeros, or what was assigned."""
+    @property
+    def size(self) -> Any:
+        """The number of elements."""
+    def to(self, device: Any, requires_grad: Any = ...) -> Any:
+        """The array itself if it is on `device`, else a copy there."""
+    def zero_(self) -> Any:
+        """Sets every element to zero."""
+
+def indexedfabricarrayarray(**options: Any) -> Any:
+    """As ``indexedfabricarray``, of elements that are arrays themselves."""
 
 inf: _builtins.float
 
@@ -1173,14 +1343,6 @@ stream_from_torch: Any
 stream_to_torch: Any
 
 to_torch: Any
-
-indexedarray1d: Any
-
-indexedarray2d: Any
-
-indexedarray3d: Any
-
-indexedarray4d: Any
 
 DeviceLike: Any
 

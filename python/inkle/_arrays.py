@@ -1,6 +1,6 @@
 """Names for arrays and annotations with a fixed number of dimensions."""
 
-from inkle._native import IndexedArray, array, indexed_annotation, indexed_subscript, type_repr, types_equal
+from inkle._native import array, fabricarray, indexedarray, indexedfabricarray
 
 
 class array1d:
@@ -57,50 +57,31 @@ class fixedarray:
         return array(dtype=dtype, ndim=ndim)
 
 
-class _IndexedClass(type):
-    def __instancecheck__(cls, instance):
-        return isinstance(instance, IndexedArray)
-
-
-class indexedarray(metaclass=_IndexedClass):
-    """``indexedarray(array, indices)`` is an array seen through lists of indices, one or ``None`` per dimension.
-
-    ``indexedarray(dtype=float, ndim=2)``, ``indexedarray[float]`` and ``indexedarray[float, Literal[2]]`` are
-    annotations.
-    """
-
-    def __new__(cls, data=None, indices=None, dtype=None, ndim=None):
-        return _indexed(data, indices, dtype, ndim)
-
-    def __class_getitem__(cls, item):
-        return indexed_subscript(item)
-
-
-def _indexed(data, indices, dtype, ndim):
-    if data is None:
-        return indexed_annotation(dtype, 1 if ndim is None else ndim)
-    if ndim is not None and data.ndim != ndim:
-        raise ValueError(f"an indexed array of {ndim} dimensions cannot be made from an array of {data.ndim}")
-    if dtype is not None and not types_equal(dtype, data.dtype):
-        raise ValueError(f"the elements are {type_repr(data.dtype)}, not {type_repr(dtype)}")
-    return IndexedArray(data, indices)
-
-
 def indexedarray1d(data=None, indices=None, dtype=None):
     """As ``indexedarray``, with one dimension."""
-    return _indexed(data, indices, dtype, 1)
+    return indexedarray(data, indices, dtype, 1)
 
 
 def indexedarray2d(data=None, indices=None, dtype=None):
     """As ``indexedarray``, with two dimensions."""
-    return _indexed(data, indices, dtype, 2)
+    return indexedarray(data, indices, dtype, 2)
 
 
 def indexedarray3d(data=None, indices=None, dtype=None):
     """As ``indexedarray``, with three dimensions."""
-    return _indexed(data, indices, dtype, 3)
+    return indexedarray(data, indices, dtype, 3)
 
 
 def indexedarray4d(data=None, indices=None, dtype=None):
     """As ``indexedarray``, with four dimensions."""
-    return _indexed(data, indices, dtype, 4)
+    return indexedarray(data, indices, dtype, 4)
+
+
+def fabricarrayarray(**options):
+    """As ``fabricarray``, of elements that are arrays themselves."""
+    return fabricarray(**{**options, "ndim": 2})
+
+
+def indexedfabricarrayarray(**options):
+    """As ``indexedfabricarray``, of elements that are arrays themselves."""
+    return indexedfabricarray(**{**options, "ndim": 2})

@@ -136,13 +136,11 @@ class _Plan:
         body = [f"    {index} = tid()"]
         for i, value in enumerate(inputs):
             if i in arrays:
-                indexed = isinstance(value, _native.IndexedArray)
                 places = []
                 for d in range(value.ndim):
                     axis = d + len(shape) - value.ndim
                     places.append("0" if value.shape[d] == 1 and shape[axis] != 1 else f"i{axis}")
-                annotation = _native.indexed_annotation if indexed else array
-                names[f"A{i}"] = annotation(dtype=value.dtype, ndim=value.ndim)
+                names[f"A{i}"] = _native.type_of(value)
                 parameters.append(f"a{i}: A{i}")
                 body.append(f"    v{i} = a{i}[{', '.join(places)}]")
             else:
@@ -164,7 +162,7 @@ map_cache = {}
 def _plan(function, inputs, arrays, shape):
     def form(i, value):
         extents = tuple(n == 1 for n in value.shape) if i in arrays else None
-        return (_type_of(value), extents, type(value) if i in arrays else None)
+        return (_type_of(value), extents, _native.array_kind(value) if i in arrays else None)
 
     key = (function, tuple(form(i, v) for i, v in enumerate(inputs)), tuple(n == 1 for n in shape))
     if key not in map_cache:

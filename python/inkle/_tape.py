@@ -127,7 +127,7 @@ class Tape:
         :meth:`zero` from then on."""
         self.launches.append(backward)
         for array in arrays:
-            if not isinstance(array, (_native.array, _native.IndexedArray)) or array.grad is None:
+            if not isinstance(array, (_native.array, _native.indexedarray)) or array.grad is None:
                 raise RuntimeError(f"{array!r} is no array with a gradient: make it with `requires_grad=True`")
             self.gradients[array] = array.grad
             self._use(array)
@@ -168,7 +168,7 @@ class Tape:
     def _use(self, argument):
         if isinstance(argument, _native.array) and argument.grad is not None:
             self._used.add(_extent(argument))
-        elif isinstance(argument, _native.IndexedArray):
+        elif isinstance(argument, _native.indexedarray):
             self._use(argument.data)
         elif isinstance(argument, _native.StructInstance):
             for name in argument._cls.vars:
@@ -195,7 +195,7 @@ class Tape:
 
     def get_adjoint(self, a):
         """The gradient of an argument: an array, a struct of the gradients of a struct's arrays, or ``None``."""
-        if isinstance(a, (_native.array, _native.IndexedArray)):
+        if isinstance(a, (_native.array, _native.indexedarray)):
             if a.grad is not None:
                 self.gradients[a] = a.grad
             return a.grad
@@ -204,7 +204,7 @@ class Tape:
         adjoint = a._cls()
         for name in a._cls.vars:
             value = getattr(a, name)
-            if isinstance(value, (_native.array, _native.IndexedArray)):
+            if isinstance(value, (_native.array, _native.indexedarray)):
                 setattr(adjoint, name, self.get_adjoint(value))
             elif isinstance(value, _native.StructInstance):
                 setattr(adjoint, name, self.get_adjoint(value))

@@ -11,7 +11,7 @@ def _quoted(text):
 
 def _arrays(value, name):
     """``(name, array)`` of an argument and of the arrays in it."""
-    if isinstance(value, (_native.array, _native.IndexedArray)):
+    if isinstance(value, (_native.array, _native.indexedarray)):
         yield name, value
     elif isinstance(value, _native.StructInstance):
         for field in value._cls.vars:

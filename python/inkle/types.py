@@ -1,8 +1,8 @@
 """Types: classes of vectors, matrices, quaternions and transforms of any size, and questions about types."""
 
 from inkle._native import (
-    IndexedArray,
     array,
+    array_kind,
     matrix,
     quaternion,
     scalar_family,
@@ -161,4 +161,4 @@ def is_struct(x):
 
 def is_array(x):
     """Whether ``x`` is an array."""
-    return isinstance(x, (array, IndexedArray))
+    return array_kind(x) is not None

@@ -61,9 +61,9 @@ impl Info {
 
 /// The number of arrays that a value of a type holds.
 pub(crate) fn array_count(ty: Type) -> usize {
-    match ty {
-        Type::Array(_) | Type::Ref(_) => 1,
-        Type::Struct(s) => s.fields.iter().map(|f| array_count(f.ty)).sum(),
+    match (ty, ty.fields()) {
+        (_, Some(s)) => s.fields.iter().map(|f| array_count(f.ty)).sum(),
+        (Type::Array(_) | Type::Ref(_), None) => 1,
         _ => 0,
     }
 }
@@ -288,10 +288,7 @@ impl<'a> Varied<'a> {
 
 /// The number of arrays in the fields before field `index`.
 fn fields_before(ty: Type, index: u32) -> usize {
-    match ty {
-        Type::Struct(s) => s.fields[..index as usize].iter().map(|f| array_count(f.ty)).sum(),
-        _ => 0,
-    }
+    ty.fields().map_or(0, |s| s.fields[..index as usize].iter().map(|f| array_count(f.ty)).sum())
 }
 
 /// What is known of a function's values for definite arguments and wanted results.

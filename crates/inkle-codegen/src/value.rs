@@ -42,6 +42,7 @@ fn push_parts(ty: Type, base: u32, out: &mut SmallVec<[(Part, u32); 8]>) {
                 push_parts(field.ty, base + layout.offset, out);
             }
         }
+        Type::Array(a) if let Some(fields) = a.fabric_fields() => push_parts(Type::Struct(fields), base, out),
         Type::Array(a) => {
             out.push((Part::Pointer, base + array_offset::DATA));
             out.push((Part::Pointer, base + array_offset::GRAD));
@@ -88,6 +89,7 @@ mod array_offset {
 pub(crate) fn part_count(ty: Type) -> usize {
     match ty {
         Type::Struct(s) => s.fields.iter().map(|f| part_count(f.ty)).sum(),
+        Type::Array(a) if let Some(fields) = a.fabric_fields() => part_count(Type::Struct(fields)),
         Type::Array(a) => {
             let per_dim = if a.kind == ArrayKind::Indexed { 4 } else { 2 };
             2 + per_dim * a.ndim as usize

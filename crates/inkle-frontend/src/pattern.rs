@@ -323,8 +323,7 @@ impl fmt::Display for Pattern {
             Pattern::Quat(p) => write!(f, "quat({p})"),
             Pattern::Transform(p) => write!(f, "transform({p})"),
             Pattern::Array(elem, ndim, kind) => {
-                let name = if *kind == ArrayKind::Indexed { "indexedarray" } else { "array" };
-                write!(f, "{name}({elem}, {ndim})")
+                write!(f, "{}({elem}, {ndim})", kind.name())
             }
             Pattern::Any(_) => f.write_str("any"),
             Pattern::Callable => f.write_str("function"),

@@ -99,9 +99,9 @@ impl<'f> Builder<'f> {
 
     /// A component or field by constant index.
     pub fn extract(&mut self, x: Value, index: u32) -> Value {
-        let ty = match self.ty(x) {
-            Type::Struct(s) => s.fields[index as usize].ty,
-            other => Type::Scalar(other.scalar().expect("extract takes a composite")),
+        let ty = match (self.ty(x), self.ty(x).fields()) {
+            (_, Some(s)) => s.fields[index as usize].ty,
+            (other, None) => Type::Scalar(other.scalar().expect("extract takes a composite")),
         };
         self.value(OpKind::Extract(index), [x], ty)
     }

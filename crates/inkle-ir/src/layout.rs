@@ -40,6 +40,22 @@ pub struct IndexedArrayDesc {
     pub shape: [i32; MAX_DIMS],
 }
 
+/// A Fabric array as generated code sees it: the fields of [`ArrayType::fabric_fields`](crate::ArrayType::fabric_fields).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FabricArrayDesc {
+    /// The table of buckets, a row of [`FABRIC_COLUMNS`] u64 for each: the index of its first element, the address of
+    /// its elements and, when these are arrays, that of their lengths (then the elements are addresses).
+    pub buckets: ArrayDesc,
+    /// The list of i32 indices; empty without one.
+    pub indices: ArrayDesc,
+    /// The number of elements, as seen through the list.
+    pub size: i32,
+}
+
+/// How many numbers describe a bucket.
+pub const FABRIC_COLUMNS: usize = 3;
+
 /// The head of every parameter block.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,6 +110,9 @@ const _: () = {
     assert!(size_of::<IndexedArrayDesc>() == 112);
     assert!(std::mem::offset_of!(IndexedArrayDesc, indices) == 64);
     assert!(std::mem::offset_of!(IndexedArrayDesc, shape) == 96);
+    assert!(size_of::<FabricArrayDesc>() == 136);
+    assert!(std::mem::offset_of!(FabricArrayDesc, indices) == 64);
+    assert!(std::mem::offset_of!(FabricArrayDesc, size) == 128);
     assert!(size_of::<LaunchBounds>() == 24);
     assert!(std::mem::offset_of!(LaunchBounds, size) == 16);
     assert!(std::mem::offset_of!(CheckRecord, args) == 16);
@@ -122,6 +141,7 @@ impl Type {
             Type::Array(a) => match a.kind {
                 ArrayKind::Strided => size_of::<ArrayDesc>() as u32,
                 ArrayKind::Indexed => size_of::<IndexedArrayDesc>() as u32,
+                ArrayKind::Fabric | ArrayKind::IndexedFabric => size_of::<FabricArrayDesc>() as u32,
             },
             Type::Ref(_) => 8,
             other => {

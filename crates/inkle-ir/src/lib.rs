@@ -54,8 +54,8 @@ pub use ir::{
     ValueDef,
 };
 pub use layout::{
-    ArrayDesc, CheckRecord, FieldLayout, IndexedArrayDesc, LaunchBounds, MAX_DIMS, MAX_LOCAL_SIZE,
-    ParamLayout,
+    ArrayDesc, CheckRecord, FABRIC_COLUMNS, FabricArrayDesc, FieldLayout, IndexedArrayDesc, LaunchBounds,
+    MAX_DIMS, MAX_LOCAL_SIZE, ParamLayout,
 };
 pub use op::{AtomicOp, BinaryOp, CmpOp, Constant, OpKind, UnaryOp};
 pub use parse::{MAX_NESTING, ParseError, parse};

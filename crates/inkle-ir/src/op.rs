@@ -234,7 +234,8 @@ pub enum OpKind {
     Bitcast,
     /// `%r = construct %a, %b, ... : T`: from all components (row-major scalars) or, for structs, all fields.
     Construct,
-    /// `%r = extract %x, <index>`: component (flat, row-major) or struct field by constant index.
+    /// `%r = extract %x, <index>`: component (flat, row-major) or struct field by constant index; of a Fabric array the
+    /// table of buckets, the index list, or the number of elements.
     Extract(u32),
     /// `%r = extract_dyn %x, %i`: scalar component by flat i32 index; vectors, matrices, quaternions, transforms.
     ExtractDyn,

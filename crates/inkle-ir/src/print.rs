@@ -74,7 +74,7 @@ use std::fmt::{self, Write};
 
 use crate::ir::{Block, Function, FunctionId, FunctionKind, Module, Op, OpData, Value};
 use crate::op::{Constant, OpKind};
-use crate::types::{ArrayKind, Scalar, StructType, Type};
+use crate::types::{Scalar, StructType, Type};
 
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -515,10 +515,7 @@ fn write_type(out: &mut impl Write, ty: Type) -> fmt::Result {
             write_name(out, &s.name)
         }
         Type::Array(a) => {
-            out.write_str(match a.kind {
-                ArrayKind::Strided => "array<",
-                ArrayKind::Indexed => "indexedarray<",
-            })?;
+            write!(out, "{}<", a.kind.name())?;
             write_type(out, a.elem)?;
             write!(out, ", {}>", a.ndim)
         }

@@ -147,6 +147,41 @@ pub enum ArrayKind {
     Strided,
     /// Through an index list per dimension (`indexedarray`).
     Indexed,
+    /// In buckets that lie anywhere (`fabricarray`); with two dimensions every element is an array of its own length.
+    Fabric,
+    /// As `Fabric`, through one index list (`indexedfabricarray`).
+    IndexedFabric,
+}
+
+impl ArrayKind {
+    /// Every kind.
+    pub const ALL: [ArrayKind; 4] =
+        [ArrayKind::Strided, ArrayKind::Indexed, ArrayKind::Fabric, ArrayKind::IndexedFabric];
+
+    /// The name, in Python and in the text form.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ArrayKind::Strided => "array",
+            ArrayKind::Indexed => "indexedarray",
+            ArrayKind::Fabric => "fabricarray",
+            ArrayKind::IndexedFabric => "indexedfabricarray",
+        }
+    }
+
+    /// The kind of a name.
+    pub fn from_name(name: &str) -> Option<ArrayKind> {
+        ArrayKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Whether elements lie in buckets. Such an array has no strides: kernels take it apart with `extract`.
+    pub const fn is_fabric(self) -> bool {
+        matches!(self, ArrayKind::Fabric | ArrayKind::IndexedFabric)
+    }
+
+    /// Whether indices are looked up in lists.
+    pub const fn is_indexed(self) -> bool {
+        matches!(self, ArrayKind::Indexed | ArrayKind::IndexedFabric)
+    }
 }
 
 /// An array type: `ndim` is 1 to 4.
@@ -158,6 +193,25 @@ pub struct ArrayType {
     pub ndim: u32,
     /// How elements are reached.
     pub kind: ArrayKind,
+}
+
+impl ArrayType {
+    /// What a Fabric array is made of, as fields of a struct: the table of buckets, the index list, and the number of
+    /// elements. `None` for other arrays.
+    pub fn fabric_fields(&self) -> Option<&'static StructType> {
+        static FIELDS: OnceLock<&'static StructType> = OnceLock::new();
+        self.kind.is_fabric().then(|| {
+            *FIELDS.get_or_init(|| {
+                let field = |name: &str, ty| Field { name: name.into(), ty };
+                let fields = vec![
+                    field("buckets", Type::array(Type::U64, 2)),
+                    field("indices", Type::array(Type::I32, 1)),
+                    field("size", Type::I32),
+                ];
+                Box::leak(Box::new(StructType { name: "fabric".into(), fields }))
+            })
+        })
+    }
 }
 
 /// A field of a struct.
@@ -336,6 +390,15 @@ impl Type {
         }
     }
 
+    /// The fields that `extract` takes out of a struct or a Fabric array.
+    pub fn fields(self) -> Option<&'static StructType> {
+        match self {
+            Type::Struct(s) => Some(s),
+            Type::Array(a) => a.fabric_fields(),
+            _ => None,
+        }
+    }
+
     /// The type a ref points at, if it is one.
     pub fn as_ref_target(self) -> Option<Type> {
         match self {
@@ -381,8 +444,7 @@ impl Type {
             Type::Transform(s) => format!("transform{}", suffix(s)),
             Type::Struct(s) => s.name.clone(),
             Type::Array(a) => {
-                let name = if a.kind == ArrayKind::Indexed { "indexedarray" } else { "array" };
-                format!("{name}(dtype={}, ndim={})", a.elem.python_name(), a.ndim)
+                format!("{}(dtype={}, ndim={})", a.kind.name(), a.elem.python_name(), a.ndim)
             }
             Type::Ref(t) => format!("ref({})", t.python_name()),
         }
@@ -390,7 +452,7 @@ impl Type {
 }
 
 /// The text form: `f32`, `vec<3, f32>`, `mat<3x3, f32>`, `quat<f32>`, `transform<f32>`, `struct Name`,
-/// `array<f32, 2>`, `indexedarray<f32, 1>`, `ref<f32>`.
+/// `array<f32, 2>`, `indexedarray<f32, 1>`, `fabricarray<f32, 1>`, `ref<f32>`.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -400,10 +462,7 @@ impl fmt::Display for Type {
             Type::Quat(s) => write!(f, "quat<{s}>"),
             Type::Transform(s) => write!(f, "transform<{s}>"),
             Type::Struct(s) => write!(f, "struct {}", s.name),
-            Type::Array(a) => match a.kind {
-                ArrayKind::Strided => write!(f, "array<{}, {}>", a.elem, a.ndim),
-                ArrayKind::Indexed => write!(f, "indexedarray<{}, {}>", a.elem, a.ndim),
-            },
+            Type::Array(a) => write!(f, "{}<{}, {}>", a.kind.name(), a.elem, a.ndim),
             Type::Ref(t) => write!(f, "ref<{t}>"),
         }
     }

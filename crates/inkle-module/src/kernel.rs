@@ -148,7 +148,8 @@ impl KernelIr {
 
     /// The options bit mask in which every array parameter is contiguous.
     pub fn all_contiguous(&self) -> u64 {
-        let arrays = self.params.iter().enumerate().take(64).filter(|(_, p)| p.ty.as_array().is_some());
+        let has_strides = |p: &Param| p.ty.as_array().is_some_and(|a| !a.kind.is_fabric());
+        let arrays = self.params.iter().enumerate().take(64).filter(|(_, p)| has_strides(p));
         arrays.fold(0, |mask, (index, _)| mask | 1 << index)
     }
 }

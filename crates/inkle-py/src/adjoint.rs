@@ -8,7 +8,6 @@ use smallvec::SmallVec;
 
 use crate::array::Array;
 use crate::error::argument_error;
-use crate::indexed::IndexedArray;
 use crate::kernel::{Arguments, Instance};
 use crate::pack::{Block, Facts, Packer};
 use crate::structs::StructInstance;
@@ -16,8 +15,9 @@ use crate::structs::StructInstance;
 /// Where the arrays of a value of type `ty` at byte `offset` lie, in order.
 pub fn arrays_in(ty: Type, offset: usize, found: &mut Vec<(usize, &'static ArrayType)>) {
     match ty {
-        Type::Array(array) => found.push((offset, array)),
-        Type::Struct(s) => {
+        Type::Array(array) if !array.kind.is_fabric() => found.push((offset, array)),
+        Type::Array(_) | Type::Struct(_) => {
+            let s = ty.fields().expect("a struct or a Fabric array");
             for (field, layout) in s.fields.iter().zip(s.layout().0) {
                 arrays_in(field.ty, offset + layout.offset as usize, found);
             }
@@ -29,13 +29,7 @@ pub fn arrays_in(ty: Type, offset: usize, found: &mut Vec<(usize, &'static Array
 /// Where in the bytes of an argument arrays lie whose gradients are to be kept.
 fn kept(py: Python<'_>, argument: &Bound<'_, PyAny>) -> Vec<usize> {
     let keeps = |object: &Bound<'_, PyAny>| {
-        let array = match object.cast::<IndexedArray>() {
-            Ok(indexed) => indexed.get().array().bind(py).clone(),
-            Err(_) => match object.cast::<Array>() {
-                Ok(array) => array.clone(),
-                Err(_) => return false,
-            },
-        };
+        let Some(array) = object.cast::<Array>().ok().and_then(Array::elements) else { return false };
         array.get().data().is_some_and(crate::array::Data::retains_grad)
     };
     if let Ok(instance) = argument.cast::<StructInstance>() {

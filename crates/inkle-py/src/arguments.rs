@@ -7,7 +7,6 @@ use pyo3::types::{PyBool, PyFloat, PyInt};
 use crate::array::Array;
 use crate::composite::Value;
 use crate::dtype::{class_of, dtype_of};
-use crate::indexed::IndexedArray;
 use crate::scalar::ScalarValue;
 use crate::structs::StructInstance;
 
@@ -15,7 +14,7 @@ use crate::structs::StructInstance;
 /// `bool`, numpy's numbers theirs; `None` for everything else.
 pub fn natural_type(value: &Bound<'_, PyAny>) -> Option<Type> {
     if let Ok(array) = value.cast::<Array>() {
-        return Some(Type::array(array.get().elem(), array.get().ndim()));
+        return Some(array.get().ty());
     }
     if let Ok(value) = value.cast::<Value>() {
         return Some(value.get().ty());
@@ -25,9 +24,6 @@ pub fn natural_type(value: &Bound<'_, PyAny>) -> Option<Type> {
     }
     if let Ok(instance) = value.cast::<StructInstance>() {
         return Some(instance.get().ty());
-    }
-    if let Ok(array) = value.cast::<IndexedArray>() {
-        return Some(array.get().ty());
     }
     if value.is_instance_of::<PyBool>() {
         return Some(Type::BOOL);

@@ -1,44 +1,60 @@
-//! Arrays as Python objects.
+//! Arrays of all kinds as Python objects: one class holds them, and below it is a class for each kind.
 //!
-//! One class serves two purposes, as users write them: `array(dtype=float, ndim=2)` without data is an annotation,
-//! with data (or a shape, or a pointer) it is an array.
+//! The classes serve two purposes, as users write them: `array(dtype=float, ndim=2)` without data is an annotation,
+//! with data (or a shape, or a pointer) it is an array. Programs derive classes of their own from them, whose constructors
+//! take what they like, so an object is empty until its class's `__init__` has run.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use inkle_frontend::pattern::Pattern;
 use inkle_ir::{ArrayDesc, ArrayKind, Type};
-use inkle_runtime as rt;
-use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
+use inkle_runtime::{self as rt, Device};
+use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::array_io;
-use crate::array_new::{self, Source};
-use crate::array_view;
+use crate::array_new;
 use crate::device::{PyDevice, device_argument, device_object};
 use crate::dtype::array_pattern;
 use crate::error::{IntoPyResult, argument_error, class_name};
+use crate::fabric::{Fabric, FabricArray, IndexedFabricArray};
+use crate::indexed::{Indexed, IndexedArray};
+use crate::interface::write_desc;
+use crate::strided::StridedArray;
 
-/// A typed array of one to four dimensions, or the annotation of one.
-#[pyclass(subclass, frozen, dict, weakref, module = "inkle", name = "array")]
+/// An array of any kind. What users see are the classes below this one.
+#[pyclass(subclass, frozen, dict, weakref, module = "inkle", name = "array_base")]
 pub struct Array {
+    kind: ArrayKind,
+    held: OnceLock<Held>,
+}
+
+struct Held {
     /// The object the element type was given as, or the class that stands for it.
     dtype: Py<PyAny>,
     state: State,
 }
 
-enum State {
+/// What an object is.
+pub enum State {
+    /// The annotation of arrays.
     Annotation {
         /// `None` for elements that are not available in inkle yet: a kernel with such a parameter is refused.
         elem: Option<Pattern>,
+        /// The number of dimensions.
         ndim: u32,
-        kind: ArrayKind,
         /// What the program noted as the shape: programs describe their data by annotations.
         noted_shape: Mutex<Option<Py<PyAny>>>,
     },
-    Data(Data),
+    /// An array of strides.
+    Strided(Data),
+    /// An array seen through lists of indices.
+    Indexed(Indexed),
+    /// An array in buckets, maybe seen through a list.
+    Fabric(Fabric),
 }
 
 /// What an array with data has.
@@ -51,58 +67,94 @@ pub struct Data {
     retain_grad: AtomicBool,
 }
 
+impl State {
+    fn annotation(elem: Option<Pattern>, ndim: u32) -> State {
+        State::Annotation { elem, ndim, noted_shape: Mutex::new(None) }
+    }
+}
+
 impl Array {
     /// The object of a runtime array; its gradient becomes an object too.
     ///
     /// # Errors
     /// What Python raises while the object is made.
     pub fn wrap(py: Python<'_>, array: rt::Array, dtype: Py<PyAny>) -> PyResult<Bound<'_, Array>> {
-        Bound::new(py, Array::new_data(py, array, dtype, false)?)
+        let data = Data::new(py, array, &dtype)?;
+        Array::make(py, ArrayKind::Strided, dtype, State::Strided(data))
     }
 
-    /// See [`Array::wrap`].
-    ///
-    /// # Errors
-    /// What Python raises while the gradient's object is made.
-    pub fn new_data(
-        py: Python<'_>,
-        mut array: rt::Array,
-        dtype: Py<PyAny>,
-        retain_grad: bool,
-    ) -> PyResult<Array> {
-        let grad = array.grad().cloned();
-        array.set_grad(None).into_py(py)?;
-        let address = grad.as_ref().map_or(0, rt::Array::address);
-        let grad = match grad {
-            Some(grad) => Some(Array::wrap(py, grad, dtype.clone_ref(py))?.unbind()),
-            None => None,
-        };
-        let data = Data {
-            array,
-            grad: Mutex::new(grad),
-            grad_address: AtomicU64::new(address),
-            retain_grad: AtomicBool::new(retain_grad),
-        };
-        Ok(Array { dtype, state: State::Data(data) })
-    }
-
-    /// The annotation of arrays of `elem` with `ndim` dimensions.
+    /// The annotation of arrays of `elem` with `ndim` dimensions; without `elem` it means no type.
     ///
     /// # Errors
     /// What Python raises while the object is made.
     pub fn annotation(
         py: Python<'_>,
-        elem: Pattern,
+        elem: Option<Pattern>,
         dtype: Py<PyAny>,
         ndim: u32,
         kind: ArrayKind,
     ) -> PyResult<Bound<'_, Array>> {
-        Bound::new(py, Array::new_annotation(Some(elem), dtype, ndim, kind))
+        Array::make(py, kind, dtype, State::annotation(elem, ndim))
     }
 
-    /// See [`Array::annotation`]; without `elem` it means no type.
-    pub fn new_annotation(elem: Option<Pattern>, dtype: Py<PyAny>, ndim: u32, kind: ArrayKind) -> Array {
-        Array { dtype, state: State::Annotation { elem, ndim, kind, noted_shape: Mutex::new(None) } }
+    /// The object of a kind's class.
+    ///
+    /// # Errors
+    /// What Python raises while the object is made.
+    pub fn make(
+        py: Python<'_>,
+        kind: ArrayKind,
+        dtype: Py<PyAny>,
+        state: State,
+    ) -> PyResult<Bound<'_, Array>> {
+        let held = OnceLock::from(Held { dtype, state });
+        let base = PyClassInitializer::from(Array { kind, held });
+        Ok(match kind {
+            ArrayKind::Strided => Bound::new(py, base.add_subclass(StridedArray))?.into_super(),
+            ArrayKind::Indexed => Bound::new(py, base.add_subclass(IndexedArray))?.into_super(),
+            ArrayKind::Fabric => Bound::new(py, base.add_subclass(FabricArray))?.into_super(),
+            ArrayKind::IndexedFabric => Bound::new(py, base.add_subclass(IndexedFabricArray))?.into_super(),
+        })
+    }
+
+    /// An object that its class's `__init__` is still to fill; until then it is an annotation of all types.
+    pub fn blank(kind: ArrayKind) -> Array {
+        Array { kind, held: OnceLock::new() }
+    }
+
+    /// Fills a blank object.
+    ///
+    /// # Errors
+    /// When the object was filled before.
+    pub fn fill(&self, dtype: Py<PyAny>, state: State) -> PyResult<()> {
+        self.held
+            .set(Held { dtype, state })
+            .map_err(|_| PyRuntimeError::new_err("the array's `__init__` has run before"))
+    }
+
+    /// What the object is; `None` while it is blank.
+    pub fn state(&self) -> Option<&State> {
+        self.held.get().map(|held| &held.state)
+    }
+
+    /// Whether there is a gradient.
+    pub fn has_grad(&self) -> bool {
+        match self.state() {
+            Some(State::Indexed(indexed)) => indexed.data().has_grad(),
+            _ => self.data().is_some_and(Data::has_grad),
+        }
+    }
+
+    /// What the array means as an annotation: its own element type and dimensions. `None` when the elements are of a
+    /// kind that is not available yet.
+    pub fn pattern(&self) -> Option<Pattern> {
+        match self.state() {
+            None => Some(array_pattern(&Pattern::Any(None), 1, self.kind)),
+            Some(State::Annotation { elem, ndim, .. }) => {
+                elem.as_ref().map(|elem| array_pattern(elem, *ndim, self.kind))
+            }
+            Some(_) => Some(Pattern::Exact(self.ty())),
+        }
     }
 
     /// Sets whether the gradient is retained.
@@ -123,50 +175,60 @@ impl Array {
     /// `typing.Union` of the types, when the array is an annotation.
     fn union<'py>(&self, a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = a.py();
-        match self.state {
-            State::Annotation { .. } => py.import("typing")?.getattr("Union")?.get_item((a, b)),
-            State::Data(_) => Ok(py.NotImplemented().into_bound(py)),
+        if self.has_elements() {
+            return Ok(py.NotImplemented().into_bound(py));
+        }
+        py.import("typing")?.getattr("Union")?.get_item((a, b))
+    }
+
+    /// The array of strides with the elements: the array itself, or the one that is seen through lists.
+    pub fn elements<'py>(array: &Bound<'py, Array>) -> Option<Bound<'py, Array>> {
+        match array.get().state()? {
+            State::Strided(_) => Some(array.clone()),
+            State::Indexed(indexed) => Some(indexed.object().bind(array.py()).clone()),
+            State::Fabric(_) | State::Annotation { .. } => None,
         }
     }
 
-    /// Whether there is a gradient.
-    pub fn has_grad(&self) -> bool {
-        self.data().is_some_and(|data| data.grad.lock().unwrap_or_else(|e| e.into_inner()).is_some())
+    /// The type that kernels give the array; of an annotation only when it is definite.
+    pub fn ty(&self) -> Type {
+        Type::array_of_kind(self.elem(), self.ndim(), self.kind)
     }
 
-    /// What the array means as an annotation: its own element type and dimensions. `None` when the elements are of a
-    /// kind that is not available yet.
-    pub fn pattern(&self) -> Option<Pattern> {
-        match &self.state {
-            State::Annotation { elem, ndim, kind, .. } => {
-                elem.as_ref().map(|elem| array_pattern(elem, *ndim, *kind))
-            }
-            State::Data(data) => {
-                Some(Pattern::Exact(Type::array(data.array.dtype(), data.array.ndim() as u32)))
-            }
-        }
+    /// The kind of array.
+    pub fn kind(&self) -> ArrayKind {
+        self.kind
     }
 
-    /// What an array with data has; `None` for an annotation.
+    /// What an array of strides has; `None` for an annotation and other kinds.
+    #[inline]
     pub fn data(&self) -> Option<&Data> {
-        match &self.state {
-            State::Data(data) => Some(data),
-            State::Annotation { .. } => None,
+        match self.state() {
+            Some(State::Strided(data)) => Some(data),
+            _ => None,
         }
     }
 
-    /// What an array with data has.
+    /// Whether there are elements: whether it is no annotation.
+    pub fn has_elements(&self) -> bool {
+        !matches!(self.state(), None | Some(State::Annotation { .. }))
+    }
+
+    /// What an array of strides has.
     ///
     /// # Errors
-    /// For an annotation.
+    /// For an annotation and other kinds.
     pub fn expect_data(&self, py: Python<'_>) -> PyResult<&Data> {
-        self.data().ok_or_else(|| argument_error(py, "this array is an annotation; it has no elements"))
+        self.data().ok_or_else(|| match self.has_elements() {
+            true => argument_error(py, format!("an array is needed here, not an {}", self.kind.name())),
+            false => argument_error(py, "this array is an annotation; it has no elements"),
+        })
     }
 
     /// The runtime's array, without gradient.
     ///
     /// # Errors
-    /// For an annotation.
+    /// For an annotation and other kinds.
     pub fn runtime(&self, py: Python<'_>) -> PyResult<&rt::Array> {
         self.expect_data(py).map(|data| &data.array)
     }
@@ -174,7 +236,7 @@ impl Array {
     /// The runtime's array with its gradient.
     ///
     /// # Errors
-    /// For an annotation.
+    /// For an annotation and other kinds.
     pub fn with_grad(&self, py: Python<'_>) -> PyResult<rt::Array> {
         let data = self.expect_data(py)?;
         let mut array = data.array.clone();
@@ -186,33 +248,127 @@ impl Array {
 
     /// The element type; of an annotation only when it is definite.
     pub fn elem(&self) -> Type {
-        match &self.state {
-            State::Data(data) => data.array.dtype(),
-            State::Annotation { elem: Some(Pattern::Exact(ty)), .. } => *ty,
-            State::Annotation { .. } => Type::U64,
+        match self.state() {
+            Some(State::Strided(data)) => data.array.dtype(),
+            Some(State::Indexed(indexed)) => indexed.data().elem(),
+            Some(State::Fabric(fabric)) => fabric.elem(),
+            Some(State::Annotation { elem: Some(Pattern::Exact(ty)), .. }) => *ty,
+            Some(State::Annotation { .. }) | None => Type::U64,
         }
     }
 
     /// The number of dimensions.
     pub fn ndim(&self) -> u32 {
-        match &self.state {
-            State::Data(data) => data.array.ndim() as u32,
-            State::Annotation { ndim, .. } => *ndim,
+        match self.state() {
+            Some(State::Strided(data)) => data.array.ndim() as u32,
+            Some(State::Indexed(indexed)) => indexed.data().ndim(),
+            Some(State::Fabric(fabric)) => fabric.ndim(),
+            Some(State::Annotation { ndim, .. }) => *ndim,
+            None => 1,
         }
     }
 
-    /// The array as kernels see it; all zero for an annotation.
+    /// The extents; none of an annotation's dimensions has one.
+    pub fn extents(&self) -> Vec<i32> {
+        match self.state() {
+            Some(State::Strided(data)) => data.array.shape().to_vec(),
+            Some(State::Indexed(indexed)) => indexed.shape().to_vec(),
+            Some(State::Fabric(fabric)) => vec![fabric.size()],
+            Some(State::Annotation { ndim, .. }) => vec![0; *ndim as usize],
+            None => vec![0],
+        }
+    }
+
+    /// Where the elements are; `None` for an annotation.
+    pub fn home(&self) -> Option<Device> {
+        match self.state()? {
+            State::Strided(data) => Some(data.array.device()),
+            State::Indexed(indexed) => indexed.data().home(),
+            State::Fabric(fabric) => Some(fabric.device()),
+            State::Annotation { .. } => None,
+        }
+    }
+
+    /// The array as kernels see it; all zero for an annotation and other kinds.
     pub fn descriptor(&self) -> ArrayDesc {
         self.data().map(Data::descriptor).unwrap_or_default()
     }
 
+    /// Stores the array as generated code reads it. `to` has room for it.
+    pub fn write(&self, to: &mut [u8]) {
+        match self.state() {
+            Some(State::Strided(data)) => write_desc(&data.descriptor(), to),
+            Some(State::Indexed(indexed)) => indexed.write(to),
+            Some(State::Fabric(fabric)) => fabric.write(to),
+            Some(State::Annotation { .. }) | None => to[..self.ty().size() as usize].fill(0),
+        }
+    }
+
+    /// Calls `visit` with all memory of the library's that kernels reach through the array.
+    pub fn each_memory(&self, py: Python<'_>, visit: &mut dyn FnMut(&Arc<rt::Allocation>)) {
+        match self.state() {
+            Some(State::Strided(data)) => {
+                visit(data.array.memory());
+                // Most arrays have no gradient; those need no lock.
+                if data.grad_address.load(Ordering::Relaxed) != 0
+                    && let Some(grad) = data.grad(py)
+                {
+                    grad.get().each_memory(py, visit);
+                }
+            }
+            Some(State::Indexed(indexed)) => {
+                indexed.data().each_memory(py, visit);
+                indexed.lists().for_each(|list| list.each_memory(py, visit));
+            }
+            Some(State::Fabric(fabric)) => {
+                visit(fabric.table().memory());
+                if let Some(list) = fabric.list() {
+                    list.each_memory(py, visit);
+                }
+            }
+            Some(State::Annotation { .. }) | None => {}
+        }
+    }
+
     /// The object that stands for the element type.
-    pub fn dtype_object(&self, py: Python<'_>) -> Py<PyAny> {
-        self.dtype.clone_ref(py)
+    pub fn dtype_object(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        match self.held.get() {
+            Some(held) => Ok(held.dtype.clone_ref(py)),
+            None => Ok(py.import("typing")?.getattr("Any")?.unbind()),
+        }
     }
 }
 
 impl Data {
+    /// The runtime's array, whose gradient becomes an object.
+    ///
+    /// # Errors
+    /// What Python raises while the gradient's object is made.
+    pub fn new(py: Python<'_>, mut array: rt::Array, dtype: &Py<PyAny>) -> PyResult<Data> {
+        let grad = array.grad().cloned();
+        array.set_grad(None).into_py(py)?;
+        let address = grad.as_ref().map_or(0, rt::Array::address);
+        let grad = match grad {
+            Some(grad) => Some(Array::wrap(py, grad, dtype.clone_ref(py))?.unbind()),
+            None => None,
+        };
+        Ok(Data {
+            array,
+            grad: Mutex::new(grad),
+            grad_address: AtomicU64::new(address),
+            retain_grad: AtomicBool::new(false),
+        })
+    }
+
+    fn has_grad(&self) -> bool {
+        self.grad.lock().unwrap_or_else(|e| e.into_inner()).is_some()
+    }
+
+    /// Whether backward passes leave the gradient of overwritten elements as it is.
+    pub fn retains_grad(&self) -> bool {
+        self.retain_grad.load(Ordering::Relaxed)
+    }
+
     /// The array as kernels see it.
     #[inline]
     pub fn descriptor(&self) -> ArrayDesc {
@@ -225,16 +381,16 @@ impl Data {
         &self.array
     }
 
-    /// Whether backward passes leave the gradient of overwritten elements as it is.
-    pub fn retains_grad(&self) -> bool {
-        self.retain_grad.load(Ordering::Relaxed)
-    }
-
-    fn grad(&self, py: Python<'_>) -> Option<Py<Array>> {
+    /// The array of the gradient.
+    pub fn grad(&self, py: Python<'_>) -> Option<Py<Array>> {
         self.grad.lock().unwrap_or_else(|e| e.into_inner()).as_ref().map(|g| g.clone_ref(py))
     }
 
-    fn set_grad(&self, py: Python<'_>, grad: Option<Py<Array>>) -> PyResult<()> {
+    /// Replaces the array of the gradient.
+    ///
+    /// # Errors
+    /// When it is not laid out like this array.
+    pub fn set_grad(&self, py: Python<'_>, grad: Option<Py<Array>>) -> PyResult<()> {
         let address = match &grad {
             Some(grad) => {
                 let grad = grad.get().runtime(py)?;
@@ -253,109 +409,36 @@ impl Data {
 
 #[pymethods]
 impl Array {
-    #[new]
-    #[classmethod]
-    #[pyo3(signature = (
-        data = None, dtype = None, shape = None, strides = None, ptr = None, capacity = None, device = None,
-        pinned = false, copy = true, deleter = None, ndim = None, grad = None, requires_grad = false,
-        retain_grad = false
-    ))]
-    #[expect(clippy::too_many_arguments, reason = "the signature is the reference API's")]
-    fn new(
-        class: &Bound<'_, PyType>,
-        data: Option<&Bound<'_, PyAny>>,
-        dtype: Option<&Bound<'_, PyAny>>,
-        shape: Option<&Bound<'_, PyAny>>,
-        strides: Option<&Bound<'_, PyAny>>,
-        ptr: Option<u64>,
-        capacity: Option<u64>,
-        device: Option<&Bound<'_, PyAny>>,
-        pinned: bool,
-        copy: bool,
-        deleter: Option<&Bound<'_, PyAny>>,
-        ndim: Option<u32>,
-        grad: Option<Bound<'_, Array>>,
-        requires_grad: bool,
-        retain_grad: bool,
-    ) -> PyResult<Array> {
-        let py = class.py();
-        if data.is_none() && shape.is_none() && ptr.is_none() {
-            let any;
-            let dtype = match dtype {
-                Some(dtype) => dtype,
-                None => {
-                    any = py.import("typing")?.getattr("Any")?;
-                    &any
-                }
-            };
-            return array_new::annotation(dtype, ndim.unwrap_or(1), ArrayKind::Strided);
-        }
-        let source = Source { data, dtype, shape, strides, ptr, capacity, device, pinned, copy, deleter };
-        let (array, dtype) = array_new::build(py, &source)?;
-        let made = Array::new_data(py, array, dtype, false)?;
-        let data = made.expect_data(py)?;
-        if let Some(grad) = grad {
-            data.set_grad(py, Some(grad.unbind()))?;
-        } else if requires_grad {
-            made.require_grad(py)?;
-        }
-        made.retain(py, retain_grad)?;
-        Ok(made)
-    }
-
-    /// The annotation `array[dtype]`, or `array[dtype, Literal[2]]` for two dimensions.
-    #[classmethod]
-    fn __class_getitem__<'py>(
-        class: &Bound<'py, PyType>,
-        item: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, Array>> {
-        let (dtype, ndim) = array_new::subscript(item)?;
-        Bound::new(class.py(), array_new::annotation(&dtype, ndim, ArrayKind::Strided)?)
-    }
-
     /// The object that stands for the element type.
     #[getter]
-    fn dtype(&self, py: Python<'_>) -> Py<PyAny> {
-        self.dtype.clone_ref(py)
+    fn dtype(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.dtype_object(py)
     }
 
     /// The extents; of an annotation zeros, or what was assigned.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match &self.state {
-            State::Data(data) => Ok(PyTuple::new(py, data.array.shape())?.into_any()),
-            State::Annotation { ndim, noted_shape, .. } => {
-                let noted = noted_shape.lock().unwrap_or_else(|e| e.into_inner());
-                match &*noted {
-                    Some(shape) => Ok(shape.bind(py).clone()),
-                    None => Ok(PyTuple::new(py, vec![0; *ndim as usize])?.into_any()),
-                }
-            }
+        if let Some(State::Annotation { noted_shape, .. }) = self.state()
+            && let Some(shape) = &*noted_shape.lock().unwrap_or_else(|e| e.into_inner())
+        {
+            return Ok(shape.bind(py).clone());
         }
+        Ok(PyTuple::new(py, self.extents())?.into_any())
     }
 
     /// Notes a shape on an annotation, for the program's own use. An array with elements keeps its shape.
     #[setter]
     fn set_shape(&self, shape: &Bound<'_, PyAny>) -> PyResult<()> {
-        match &self.state {
-            State::Data(_) => Err(PyAttributeError::new_err(
-                "an array's shape is fixed; `reshape` gives a view of another shape",
-            )),
-            State::Annotation { noted_shape, .. } => {
+        match self.state() {
+            Some(State::Annotation { noted_shape, .. }) => {
                 let shape = shape.clone().unbind();
                 let old = noted_shape.lock().unwrap_or_else(|e| e.into_inner()).replace(shape);
                 drop(old);
                 Ok(())
             }
-        }
-    }
-
-    /// The distances between neighbours, bytes.
-    #[getter]
-    fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        match &self.state {
-            State::Data(data) => PyTuple::new(py, data.array.strides()),
-            State::Annotation { ndim, .. } => PyTuple::new(py, vec![0; *ndim as usize]),
+            _ => Err(PyAttributeError::new_err(
+                "an array's shape is fixed; `reshape` gives a view of another shape",
+            )),
         }
     }
 
@@ -368,25 +451,13 @@ impl Array {
     /// The number of elements.
     #[getter]
     fn size(&self) -> usize {
-        self.data().map_or(0, |data| data.array.len())
-    }
-
-    /// The bytes the array may use, from its first element on.
-    #[getter]
-    fn capacity(&self) -> usize {
-        self.data().map_or(0, |data| data.array.size_bytes())
+        self.extents().iter().map(|n| *n as usize).product()
     }
 
     /// The device the elements are on; `None` for an annotation.
     #[getter]
     fn device(&self, py: Python<'_>) -> PyResult<Option<Py<PyDevice>>> {
-        self.data().map(|data| device_object(py, data.array.device())).transpose()
-    }
-
-    /// The address of the first element; `None` when there are no elements.
-    #[getter]
-    fn ptr(&self) -> Option<u64> {
-        self.data().filter(|data| !data.array.is_empty()).map(|data| data.array.address())
+        self.home().map(|device| device_object(py, device)).transpose()
     }
 
     /// Whether the elements follow one another in row-major order without gaps.
@@ -395,33 +466,13 @@ impl Array {
         self.data().is_some_and(|data| data.array.is_contiguous())
     }
 
-    /// Whether the elements lie in page-locked host memory.
-    #[getter]
-    fn pinned(&self) -> bool {
-        self.data().is_some_and(|data| data.array.is_pinned())
-    }
-
-    /// Whether the backward pass of a kernel leaves the gradient of elements that the kernel wrote as it is. Without, it
-    /// becomes zero, as what was in the elements before had no part in what came after.
-    #[getter]
-    fn get_retain_grad(&self) -> bool {
-        self.data().is_some_and(Data::retains_grad)
-    }
-
-    #[setter]
-    fn set_retain_grad(&self, py: Python<'_>, value: bool) -> PyResult<()> {
-        self.retain(py, value)
-    }
-
-    /// The array of the gradient, or `None`.
+    /// The array of the gradient, or `None`; of an array seen through lists that of the array.
     #[getter(grad)]
     fn get_grad(&self, py: Python<'_>) -> Option<Py<Array>> {
-        self.data().and_then(|data| data.grad(py))
-    }
-
-    #[setter(grad)]
-    fn set_grad(&self, py: Python<'_>, grad: Option<Bound<'_, Array>>) -> PyResult<()> {
-        self.expect_data(py)?.set_grad(py, grad.map(Bound::unbind))
+        match self.state() {
+            Some(State::Indexed(indexed)) => indexed.data().get_grad(py),
+            _ => self.data().and_then(|data| data.grad(py)),
+        }
     }
 
     /// Whether there is a gradient.
@@ -430,18 +481,8 @@ impl Array {
         self.has_grad()
     }
 
-    #[setter]
-    fn set_requires_grad(&self, py: Python<'_>, value: bool) -> PyResult<()> {
-        if value {
-            return self.require_grad(py);
-        }
-        let data = self.expect_data(py)?;
-        data.retain_grad.store(false, Ordering::Relaxed);
-        data.set_grad(py, None)
-    }
-
     fn __len__(&self) -> usize {
-        self.data().and_then(|data| data.array.shape().first().copied()).unwrap_or(0) as usize
+        self.extents().first().map_or(0, |n| *n as usize)
     }
 
     fn __bool__(&self) -> bool {
@@ -449,13 +490,10 @@ impl Array {
     }
 
     fn __str__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        if slf.get().data().is_none() {
-            return match slf.get().pattern() {
-                Some(pattern) => Ok(pattern.to_string()),
-                None => slf.get().__repr__(slf.py()),
-            };
+        if slf.get().has_elements() && slf.get().is_plain() {
+            return Ok(Array::numpy(slf, None)?.str()?.to_string());
         }
-        Ok(array_io::numpy(slf)?.str()?.to_string())
+        slf.get().__repr__(slf.py())
     }
 
     /// What recorded launches take as this array: the array itself.
@@ -466,20 +504,20 @@ impl Array {
     fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         let Ok(other) = other.cast::<Array>() else { return Ok(false) };
         let (own, theirs) = (slf.get(), other.get());
-        match (&own.state, &theirs.state) {
-            (State::Annotation { .. }, State::Annotation { .. }) => match (own.pattern(), theirs.pattern()) {
-                (None, None) => own.dtype.bind(slf.py()).eq(&theirs.dtype),
-                (own, theirs) => Ok(own == theirs),
-            },
-            _ => Ok(slf.is(other)),
+        if own.has_elements() || theirs.has_elements() {
+            return Ok(slf.is(other));
+        }
+        match (own.pattern(), theirs.pattern()) {
+            (None, None) => own.dtype_object(slf.py())?.bind(slf.py()).eq(theirs.dtype_object(slf.py())?),
+            (own, theirs) => Ok(own == theirs),
         }
     }
 
     fn __hash__(slf: &Bound<'_, Self>) -> u64 {
         let mut hasher = DefaultHasher::new();
-        match &slf.get().state {
-            State::Annotation { .. } => slf.get().pattern().map(|p| p.to_string()).hash(&mut hasher),
-            State::Data(_) => slf.as_ptr().hash(&mut hasher),
+        match slf.get().has_elements() {
+            false => slf.get().pattern().map(|p| p.to_string()).hash(&mut hasher),
+            true => slf.as_ptr().hash(&mut hasher),
         }
         hasher.finish()
     }
@@ -494,56 +532,30 @@ impl Array {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        match &self.state {
-            State::Data(data) => {
-                let dtype = data.array.dtype().python_name();
-                Ok(format!("array(shape={}, dtype={dtype})", self.shape(py)?.repr()?))
-            }
-            State::Annotation { elem, ndim, kind, .. } => {
-                let name = if *kind == ArrayKind::Indexed { "indexedarray" } else { "array" };
+        let name = self.kind.name();
+        match self.state() {
+            Some(State::Annotation { elem, ndim, .. }) => {
                 let elem = match elem {
                     Some(elem) => elem.to_string(),
-                    None => self.dtype.bind(py).repr()?.to_string(),
+                    None => self.dtype_object(py)?.bind(py).repr()?.to_string(),
                 };
                 Ok(format!("{name}(ndim={ndim}, dtype={elem})"))
+            }
+            None => Ok(format!("{name}(ndim=1, dtype=Any)")),
+            Some(_) => {
+                let (shape, dtype) = (self.shape(py)?.repr()?, self.elem().python_name());
+                Ok(format!("{name}(shape={shape}, dtype={dtype})"))
             }
         }
     }
 
-    fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        array_view::get(slf, key)
-    }
-
-    fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        array_view::set(slf, key, value)
-    }
-
-    /// A view in another shape; one extent may be -1. The array must be contiguous.
-    fn reshape<'py>(slf: &Bound<'py, Self>, shape: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Array>> {
-        let shape = array_new::shape_argument(shape)?;
-        array_view::derived(slf, |array| array.reshape(&shape))
-    }
-
-    /// A view with one dimension. The array must be contiguous.
-    fn flatten<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Array>> {
-        array_view::derived(slf, rt::Array::flatten)
-    }
-
-    /// A view with the dimensions in another order; reversed without `axes`.
-    #[pyo3(signature = (axes = None))]
-    fn transpose<'py>(slf: &Bound<'py, Self>, axes: Option<Vec<i64>>) -> PyResult<Bound<'py, Array>> {
-        array_view::derived(slf, |array| array.transpose(axes.as_deref()))
-    }
-
-    /// A view of the same bytes with another element type. A vector or matrix type takes up the last dimensions
-    /// when they are its shape; from a vector or matrix to its scalar they come back.
-    fn view<'py>(slf: &Bound<'py, Self>, dtype: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Array>> {
-        array_view::view_as(slf, dtype)
-    }
-
-    /// The array itself if it is contiguous, else a contiguous copy.
+    /// The array itself if its elements follow one another, else a copy in which they do.
     fn contiguous<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Array>> {
-        if slf.get().is_contiguous() { Ok(slf.clone()) } else { array_new::clone(slf, None, None, None) }
+        match slf.get().data() {
+            Some(data) if data.array.is_contiguous() => Ok(slf.clone()),
+            Some(_) => array_new::clone(slf, None, None, None),
+            None => gathered(slf),
+        }
     }
 
     /// The array itself if it is on `device`, else a copy there.
@@ -554,84 +566,61 @@ impl Array {
         requires_grad: Option<bool>,
     ) -> PyResult<Bound<'py, Array>> {
         let target = device_argument(slf.py(), Some(device))?;
-        if slf.get().runtime(slf.py())?.device() == target {
+        if slf.get().home() == Some(target) {
             return Ok(slf.clone());
         }
-        array_new::clone(slf, Some(target), requires_grad, None)
+        array_new::clone(&gathered(slf)?, Some(target), requires_grad, None)
     }
 
     /// Sets every element to zero.
     fn zero_(slf: &Bound<'_, Self>) -> PyResult<()> {
-        let py = slf.py();
-        slf.get().runtime(py)?.zero(None).into_py(py)?;
-        crate::tape::record_fill(slf)
-    }
-
-    /// Sets every element to `value`.
-    fn fill_(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        array_new::fill(slf.get(), value)?;
-        crate::tape::record_fill(slf)
-    }
-
-    /// Copies elements from another array, a numpy array or a list.
-    fn assign(slf: &Bound<'_, Self>, src: &Bound<'_, PyAny>) -> PyResult<()> {
-        array_io::assign(slf, src)?;
-        match src.cast::<Array>() {
-            Ok(src) => crate::tape::record_copy(slf, src, [0; 3]),
-            Err(_) => crate::tape::record_fill(slf),
+        match slf.get().data() {
+            Some(data) => {
+                data.array.zero(None).into_py(slf.py())?;
+                crate::tape::record_fill(slf)
+            }
+            None => scattered(slf, "zero", &[]).map(drop),
         }
     }
 
-    /// A numpy array: on the CPU it shares memory, from a GPU it is a copy made after the queued work.
+    /// Sets every element to `value`.
+    fn fill_<'py>(slf: &Bound<'py, Self>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        match slf.get().data() {
+            Some(_) => {
+                array_new::fill(slf.get(), value)?;
+                crate::tape::record_fill(slf)
+            }
+            None => scattered(slf, "fill", &[value]).map(drop),
+        }
+    }
+
+    /// Copies elements from another array, a numpy array or a list.
+    fn assign<'py>(slf: &Bound<'py, Self>, src: &Bound<'py, PyAny>) -> PyResult<()> {
+        match slf.get().data() {
+            Some(_) => {
+                array_io::assign(slf, src)?;
+                match src.cast::<Array>() {
+                    Ok(src) => crate::tape::record_copy(slf, &gathered(src)?, [0; 3]),
+                    Err(_) => crate::tape::record_fill(slf),
+                }
+            }
+            None => scattered(slf, "scatter", &[src]).map(drop),
+        }
+    }
+
+    /// A numpy array: an array of strides on the CPU shares memory with it, other elements are copied after the queued
+    /// work.
     #[pyo3(signature = (**_options))]
     fn numpy<'py>(
         slf: &Bound<'py, Self>,
         _options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        array_io::numpy(slf)
+        array_io::numpy(&gathered(slf)?)
     }
 
     /// The elements in one flat list.
     fn list<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        array_io::list(slf)
-    }
-
-    #[getter]
-    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        array_io::array_interface(py, self)
-    }
-
-    #[getter]
-    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        array_io::cuda_array_interface(py, self)
-    }
-
-    /// A DLPack capsule; work queued on the array's device is ordered before work of `stream`.
-    #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
-    fn __dlpack__<'py>(
-        slf: &Bound<'py, Self>,
-        stream: Option<i64>,
-        max_version: Option<&Bound<'py, PyAny>>,
-        dl_device: Option<&Bound<'py, PyAny>>,
-        copy: Option<bool>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let _ = (max_version, dl_device);
-        if copy == Some(true) {
-            return crate::dlpack::export(&array_new::clone(slf, None, None, None)?, stream);
-        }
-        crate::dlpack::export(slf, stream)
-    }
-
-    fn __dlpack_device__(&self, py: Python<'_>) -> PyResult<(i32, i32)> {
-        Ok(crate::dlpack::device_code(self.runtime(py)?))
-    }
-
-    fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Array>> {
-        array_view::derived(slf, |array| Ok(array.clone()))
-    }
-
-    fn __deepcopy__<'py>(slf: &Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Array>> {
-        array_new::clone(slf, None, None, None)
+        array_io::list(&gathered(slf)?)
     }
 
     fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -747,6 +736,11 @@ impl Array {
 }
 
 impl Array {
+    /// Whether the elements are values, not arrays themselves.
+    fn is_plain(&self) -> bool {
+        !(self.kind.is_fabric() && self.ndim() > 1)
+    }
+
     /// Gives the array a gradient of zeros, if it has none.
     ///
     /// # Errors
@@ -759,7 +753,7 @@ impl Array {
         let mut array = data.array.clone();
         array.require_grad().into_py(py)?;
         let grad = array.grad().cloned();
-        let grad = grad.map(|grad| Array::wrap(py, grad, self.dtype.clone_ref(py))).transpose()?;
+        let grad = grad.map(|grad| Array::wrap(py, grad, self.dtype_object(py)?)).transpose()?;
         data.set_grad(py, grad.map(Bound::unbind))
     }
 }
@@ -781,7 +775,57 @@ fn operate<'py>(
     inkle.getattr("map")?.call(PyTuple::new(py, args)?, Some(&options))
 }
 
-/// The array an argument must be.
+/// Calls one of the functions that work on elements wherever they are, through kernels.
+fn scattered<'py>(
+    array: &Bound<'py, Array>,
+    name: &str,
+    rest: &[&Bound<'py, PyAny>],
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    if !array.get().has_elements() {
+        return Err(argument_error(py, "this array is an annotation; it has no elements"));
+    }
+    if !array.get().is_plain() {
+        let message = "copying to and from Fabric arrays of arrays is not supported: use a kernel";
+        return Err(argument_error(py, message));
+    }
+    let args: Vec<_> = std::iter::once(array.as_any()).chain(rest.iter().copied()).collect();
+    py.import("inkle._scattered")?.getattr(name)?.call1(PyTuple::new(py, args)?)
+}
+
+/// The array itself if it has strides, else a new one with its elements.
+///
+/// # Errors
+/// For an annotation, and those of the copy.
+pub fn gathered<'py>(array: &Bound<'py, Array>) -> PyResult<Bound<'py, Array>> {
+    match array.get().data() {
+        Some(_) => Ok(array.clone()),
+        None => Ok(scattered(array, "gather", &[])?.cast_into::<Array>()?),
+    }
+}
+
+/// An array argument of any kind; what has no strides is gathered into a new array.
+///
+/// # Errors
+/// When the object is no array; the text names the argument.
+pub fn gathered_argument<'py>(object: &Bound<'py, PyAny>, argument: &str) -> PyResult<Bound<'py, Array>> {
+    gathered(any_array_argument(object, argument)?)
+}
+
+/// The array an argument must be, of any kind.
+///
+/// # Errors
+/// `TypeError` naming the argument.
+pub fn any_array_argument<'a, 'py>(
+    object: &'a Bound<'py, PyAny>,
+    argument: &str,
+) -> PyResult<&'a Bound<'py, Array>> {
+    object
+        .cast::<Array>()
+        .map_err(|_| PyTypeError::new_err(format!("`{argument}` is an array, not {}", class_name(object))))
+}
+
+/// The array of strides an argument must be.
 ///
 /// # Errors
 /// `TypeError` naming the argument.
@@ -789,7 +833,58 @@ pub fn array_argument<'a, 'py>(
     object: &'a Bound<'py, PyAny>,
     argument: &str,
 ) -> PyResult<&'a Bound<'py, Array>> {
-    object
-        .cast::<Array>()
-        .map_err(|_| PyTypeError::new_err(format!("`{argument}` is an array, not {}", class_name(object))))
+    match object.cast::<Array>() {
+        Ok(array) if array.get().kind == ArrayKind::Strided => Ok(array),
+        _ => Err(PyTypeError::new_err(format!("`{argument}` is an array, not {}", class_name(object)))),
+    }
+}
+
+/// The kind of an array or annotation: `array`, `indexedarray`, `fabricarray` or `indexedfabricarray`; `None` for
+/// everything else.
+#[pyfunction]
+pub fn array_kind(value: &Bound<'_, PyAny>) -> Option<&'static str> {
+    value.cast::<Array>().ok().map(|array| array.get().kind.name())
+}
+
+/// The parts of `array[dtype]` and `array[dtype, Literal[ndim]]` as an annotation.
+///
+/// # Errors
+/// For a class derived from one of the library's, and for a subscript of another form.
+pub fn subscripted<'py>(
+    class: &Bound<'py, PyType>,
+    base: &Bound<'py, PyType>,
+    item: &Bound<'py, PyAny>,
+    kind: ArrayKind,
+) -> PyResult<Bound<'py, Array>> {
+    let py = class.py();
+    if !class.is(base) {
+        let (class, base) = (class.name()?, base.name()?);
+        return Err(PyTypeError::new_err(format!(
+            "Subscript syntax not supported for {class}: annotations are of {base}"
+        )));
+    }
+    let (dtype, ndim) = array_new::subscript(item)?;
+    let (elem, dtype) = array_new::annotation(&dtype, ndim, kind)?;
+    Array::annotation(py, elem, dtype, ndim, kind)
+}
+
+/// Fills a blank object as the annotation of arrays of `dtype`, of every type without one.
+///
+/// # Errors
+/// When `dtype` means no type.
+pub fn fill_annotation(
+    array: &Bound<'_, Array>,
+    dtype: Option<&Bound<'_, PyAny>>,
+    ndim: u32,
+) -> PyResult<()> {
+    let any;
+    let dtype = match dtype {
+        Some(dtype) => dtype,
+        None => {
+            any = array.py().import("typing")?.getattr("Any")?;
+            &any
+        }
+    };
+    let (elem, dtype) = array_new::annotation(dtype, ndim, array.get().kind)?;
+    array.get().fill(dtype, State::annotation(elem, ndim))
 }

@@ -8,7 +8,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-use crate::array::Array;
+use crate::array::{Array, gathered};
 use crate::array_new::{Source, dtype_argument, element_bytes, shape_argument};
 use crate::composite::make_from_bytes;
 use crate::device::device_argument;
@@ -46,7 +46,7 @@ pub fn from_data(
     source: &Source<'_, '_>,
 ) -> PyResult<(rt::Array, Py<PyAny>)> {
     if let Ok(array) = data.cast::<Array>() {
-        return from_array(py, array, dtype, source);
+        return from_array(py, &gathered(array)?, dtype, source);
     }
     let is_host =
         data.hasattr(intern!(py, "__array_interface__"))? || data.hasattr(intern!(py, "__array__"))?;
@@ -129,7 +129,7 @@ fn from_array(
         made.copy_from(&shaped, None).into_py(py)?;
         made
     };
-    Ok((made, array.get().dtype_object(py)))
+    Ok((made, array.get().dtype_object(py)?))
 }
 
 /// How `shape` extents of scalars make an array of `ty`: the last dimensions that together are a multiple of its
@@ -437,7 +437,7 @@ fn source_for(array: &Bound<'_, Array>, src: &Bound<'_, PyAny>) -> PyResult<rt::
     let py = array.py();
     let target = array.get().runtime(py)?;
     if let Ok(src) = src.cast::<Array>() {
-        return Ok(src.get().runtime(py)?.clone());
+        return Ok(gathered(src)?.get().runtime(py)?.clone());
     }
     let cpu = pyo3::types::PyString::new(py, "cpu").into_any();
     let source = Source {
@@ -452,7 +452,7 @@ fn source_for(array: &Bound<'_, Array>, src: &Bound<'_, PyAny>) -> PyResult<rt::
         copy: false,
         deleter: None,
     };
-    let dtype = array.get().dtype_object(py).into_bound(py);
+    let dtype = array.get().dtype_object(py)?.into_bound(py);
     let dtype = dtype_argument(Some(&dtype))?.map(|(_, object)| (target.dtype(), object));
     let (array, _) = from_data(py, src, dtype, &source)?;
     // A graph that is captured now has the values of now, whatever becomes of the memory they came in.
@@ -492,7 +492,7 @@ fn element_from_bytes<'py>(
 pub fn list<'py>(array: &Bound<'py, Array>) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     let runtime = array.get().runtime(py)?;
-    let dtype = array.get().dtype_object(py).into_bound(py);
+    let dtype = array.get().dtype_object(py)?.into_bound(py);
     let bytes = runtime.to_bytes().into_py(py)?;
     let items = bytes
         .chunks_exact(runtime.elem_bytes().max(1))
@@ -523,7 +523,7 @@ pub fn numpy<'py>(array: &Bound<'py, Array>) -> PyResult<Bound<'py, PyAny>> {
             device.stream()?.synchronize()?;
             Ok(copy)
         })?;
-        Array::wrap(py, copy, array.get().dtype_object(py))?
+        Array::wrap(py, copy, array.get().dtype_object(py)?)?
     };
     let view = numpy.call_method1("asarray", (&host,))?;
     match ty {

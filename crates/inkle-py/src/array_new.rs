@@ -7,13 +7,12 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyTuple};
 
-use crate::array::{Array, array_argument};
+use crate::array::{Array, any_array_argument, gathered, gathered_argument};
 use crate::array_io;
 use crate::composite::{Value, components_from, write_components};
 use crate::device::device_argument;
 use crate::dtype::{class_of, dtype_of, is_absent, pattern_of, type_to_warp};
 use crate::error::{IntoPyResult, argument_error, class_name};
-use crate::indexed::{IndexedArray, gathered};
 use crate::number;
 use crate::scalar::ScalarValue;
 use crate::stream::PyStream;
@@ -43,25 +42,32 @@ pub struct Source<'a, 'py> {
     pub deleter: Option<&'a Bound<'py, PyAny>>,
 }
 
-/// The annotation of arrays of `dtype`.
+/// The parts of the annotation of arrays of `dtype`: the pattern of elements, and the object that stands for it. There is
+/// no pattern of elements that are not available in inkle yet.
 ///
 /// # Errors
 /// When `dtype` means no type.
-pub fn annotation(dtype: &Bound<'_, PyAny>, ndim: u32, kind: ArrayKind) -> PyResult<Array> {
+pub fn annotation(
+    dtype: &Bound<'_, PyAny>,
+    ndim: u32,
+    kind: ArrayKind,
+) -> PyResult<(Option<Pattern>, Py<PyAny>)> {
     let py = dtype.py();
-    if !(1..=4).contains(&ndim) {
-        return Err(argument_error(py, format!("an array has 1 to 4 dimensions, not {ndim}")));
+    let most = if kind.is_fabric() { 2 } else { 4 };
+    if !(1..=most).contains(&ndim) {
+        let name = kind.name();
+        return Err(argument_error(py, format!("an {name} has 1 to {most} dimensions, not {ndim}")));
     }
     let Some(elem) = pattern_of(dtype)? else {
         if is_absent(dtype)? {
-            return Ok(Array::new_annotation(None, dtype.clone().unbind(), ndim, kind));
+            return Ok((None, dtype.clone().unbind()));
         }
         return Err(argument_error(py, format!("{} is not a type that arrays can hold", dtype.repr()?)));
     };
     if matches!(elem, Pattern::Array(..) | Pattern::Exact(Type::Array(_)) | Pattern::Callable) {
         return Err(argument_error(py, format!("arrays cannot hold {elem}")));
     }
-    Ok(Array::new_annotation(Some(elem), type_to_warp(dtype)?.unbind(), ndim, kind))
+    Ok((Some(elem), type_to_warp(dtype)?.unbind()))
 }
 
 /// Element type and number of dimensions of an annotation's subscript: `dtype`, or `dtype, Literal[ndim]`.
@@ -81,13 +87,6 @@ pub fn subscript<'py>(item: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, 
     let message =
         format!("an array's annotation is `[dtype]` or `[dtype, Literal[ndim]]`, not {}", item.repr()?);
     Err(argument_error(py, message))
-}
-
-/// The annotation of indexed arrays from its subscript.
-#[pyfunction]
-pub fn indexed_subscript<'py>(item: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Array>> {
-    let (dtype, ndim) = subscript(item)?;
-    Bound::new(item.py(), annotation(&dtype, ndim, ArrayKind::Indexed)?)
 }
 
 /// The extents of a shape argument: an int, or a sequence of ints.
@@ -266,7 +265,7 @@ fn like<'py>(
     let pinned = pinned.unwrap_or_else(|| device.is_cpu() && runtime.is_pinned());
     let shape: Vec<i64> = runtime.shape().iter().map(|&n| n.into()).collect();
     let made = empty_array(py, device, runtime.dtype(), &shape, pinned)?;
-    let made = Array::wrap(py, made, source.dtype_object(py))?;
+    let made = Array::wrap(py, made, source.dtype_object(py)?)?;
     if requires_grad.unwrap_or_else(|| source.has_grad()) {
         made.get().require_grad(py)?;
     }
@@ -449,7 +448,7 @@ fn like_argument<'py>(
     pinned: Option<bool>,
     retain_grad: bool,
 ) -> PyResult<Bound<'py, Array>> {
-    let src = &gathered(src, "src")?;
+    let src = &gathered_argument(src, "src")?;
     let device = device.map(|d| device_argument(src.py(), Some(d))).transpose()?;
     let made = like(src, device, requires_grad, pinned)?;
     made.get().retain(src.py(), retain_grad)?;
@@ -525,7 +524,7 @@ pub fn clone_array<'py>(
     pinned: Option<bool>,
     retain_grad: bool,
 ) -> PyResult<Bound<'py, Array>> {
-    let src = &gathered(src, "src")?;
+    let src = &gathered_argument(src, "src")?;
     let device = device.map(|d| device_argument(src.py(), Some(d))).transpose()?;
     let made = clone(src, device, requires_grad, pinned)?;
     made.get().retain(src.py(), retain_grad)?;
@@ -584,15 +583,16 @@ pub fn copy_array(
     let src_offset = copy_argument("Source offset", src_offset)?;
     let count = copy_argument("Copy count", count)?;
     let whole = dest_offset == 0 && src_offset == 0 && count == 0;
-    if dest.is_instance_of::<IndexedArray>() && whole {
+    let has_strides = |array: &Bound<'_, Array>| array.get().kind() == ArrayKind::Strided;
+    let (dest, src) = (any_array_argument(dest, "dest")?, any_array_argument(src, "src")?);
+    if !has_strides(dest) && whole {
         return dest.call_method1("assign", (src,)).map(drop);
     }
-    if !whole && [dest, src].iter().any(|array| array.is_instance_of::<IndexedArray>()) {
+    if !(whole || has_strides(dest) && has_strides(src)) {
         let message = "offsets and a count are not for indexed or Fabric arrays: copy `contiguous()` ones";
         return Err(argument_error(py, message));
     }
-    let src = &gathered(src, "src")?;
-    let dest = array_argument(dest, "dest")?;
+    let src = &gathered(src)?;
     copy_elements(py, dest.get(), src.get(), [dest_offset, src_offset, count], stream)?;
     crate::tape::record_copy(dest, src, [dest_offset, src_offset, count])
 }
@@ -654,24 +654,6 @@ pub fn from_ptr<'py>(
     Array::wrap(py, array, dtype)
 }
 
-/// The annotation of indexed arrays.
-#[pyfunction]
-pub fn indexed_annotation<'py>(
-    py: Python<'py>,
-    dtype: Option<&Bound<'py, PyAny>>,
-    ndim: u32,
-) -> PyResult<Bound<'py, Array>> {
-    let any;
-    let dtype = match dtype {
-        Some(dtype) => dtype,
-        None => {
-            any = py.import("typing")?.getattr("Any")?;
-            &any
-        }
-    };
-    Bound::new(py, annotation(dtype, ndim, ArrayKind::Indexed)?)
-}
-
 /// An array with the elements of a numpy array.
 ///
 /// Without `dtype` and `shape`, two dimensions of data make vectors and three make matrices, as wide as the last
@@ -717,10 +699,11 @@ pub fn from_numpy<'py>(
         deleter: None,
     };
     let (array, dtype) = build(py, &source)?;
-    let array = Bound::new(py, Array::new_data(py, array, dtype, retain_grad)?)?;
+    let array = Array::wrap(py, array, dtype)?;
     if requires_grad {
         array.get().require_grad(py)?;
     }
+    array.get().retain(py, retain_grad)?;
     Ok(array)
 }
 

@@ -11,7 +11,7 @@ use crate::array_io;
 use crate::array_new;
 use crate::dtype::{class_of, dtype_of};
 use crate::error::{IntoPyResult, argument_error, class_name};
-use crate::indexed::IndexedArray;
+use crate::indexed::Indexed;
 use crate::interface::{inner_shape, inner_strides};
 
 /// An array made from another's by the runtime, with the same element type.
@@ -24,7 +24,7 @@ pub fn derived<'py>(
 ) -> PyResult<Bound<'py, Array>> {
     let py = array.py();
     let made = make(&array.get().with_grad(py)?).into_py(py)?;
-    Array::wrap(py, made, array.get().dtype_object(py))
+    Array::wrap(py, made, array.get().dtype_object(py)?)
 }
 
 fn bound_of(slice: &Bound<'_, PySlice>, name: &str) -> PyResult<Option<i64>> {
@@ -104,8 +104,8 @@ fn through_lists<'py>(
         plain.push(entry.clone());
     }
     let view = get(array, PyTuple::new(py, plain)?.as_any())?;
-    let indexed = IndexedArray::make(py, view.cast::<Array>()?, &lists)?;
-    Ok(Some(Bound::new(py, indexed)?.into_any()))
+    let indexed = Indexed::make(py, view.cast::<Array>()?, &lists)?;
+    Ok(Some(indexed.into_object(py)?.into_any()))
 }
 
 /// `array[key]`: a view, or the value of one element when every dimension has an int.
@@ -120,9 +120,9 @@ pub fn get<'py>(array: &Bound<'py, Array>, key: &Bound<'py, PyAny>) -> PyResult<
     let runtime = array.get().with_grad(py)?;
     let part = runtime.select(&indices(key, runtime.ndim())?).into_py(py)?;
     if part.ndim() == 0 {
-        return array_io::element(py, &part, array.get().dtype_object(py).bind(py));
+        return array_io::element(py, &part, array.get().dtype_object(py)?.bind(py));
     }
-    Ok(Array::wrap(py, part, array.get().dtype_object(py))?.into_any())
+    Ok(Array::wrap(py, part, array.get().dtype_object(py)?)?.into_any())
 }
 
 /// `array[key] = value`: fills or copies, depending on what `value` is.
@@ -133,7 +133,7 @@ pub fn set(array: &Bound<'_, Array>, key: &Bound<'_, PyAny>, value: &Bound<'_, P
     let py = array.py();
     let runtime = array.get().runtime(py)?;
     let part = runtime.select(&indices(key, runtime.ndim())?).into_py(py)?;
-    let dtype = array.get().dtype_object(py);
+    let dtype = array.get().dtype_object(py)?;
     let target = Array::wrap(py, part, dtype)?;
     if let Ok(bytes) = array_new::element_bytes(value, runtime.dtype()) {
         return array_new::fill_bytes(target.get(), py, &bytes);

@@ -287,7 +287,7 @@ pub fn class_of<'py>(py: Python<'py>, ty: Type) -> PyResult<Bound<'py, PyAny>> {
     if let Type::Array(array) = ty {
         let dtype = class_of(py, array.elem)?;
         let elem = Pattern::Exact(array.elem);
-        return Ok(Array::annotation(py, elem, dtype.unbind(), array.ndim, array.kind)?.into_any());
+        return Ok(Array::annotation(py, Some(elem), dtype.unbind(), array.ndim, array.kind)?.into_any());
     }
     if matches!(ty, Type::Struct(_) | Type::Ref(_)) {
         return Err(PyTypeError::new_err(format!("no Python class stands for {}", ty.python_name())));

@@ -5,40 +5,41 @@ use std::mem::offset_of;
 use inkle_ir::{ArrayKind, IndexedArrayDesc, Type};
 use inkle_runtime::{self as rt, Device};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 
-use crate::array::{Array, array_argument};
-use crate::device::{PyDevice, device_object};
+use crate::array::{Array, State, array_argument, fill_annotation, subscripted};
+use crate::dtype::dtype_of;
 use crate::error::argument_error;
 use crate::interface::write_desc;
 
-/// An array of which some dimensions are indexed through lists: element `i` is element `indices[i]` of the array.
-#[pyclass(frozen, dict, weakref, module = "inkle", name = "IndexedArray")]
-pub struct IndexedArray {
+/// What an array has of which some dimensions are indexed through lists: element `i` is element `indices[i]` of the
+/// array.
+pub struct Indexed {
     data: Py<Array>,
     indices: Vec<Option<Py<Array>>>,
     /// The extents as seen through the lists.
     shape: Vec<i32>,
 }
 
-impl IndexedArray {
-    /// The array that holds the elements.
-    pub fn array(&self) -> &Py<Array> {
+impl Indexed {
+    /// The array with the elements.
+    pub fn data(&self) -> &Array {
+        self.data.get()
+    }
+
+    /// The object of the array with the elements.
+    pub fn object(&self) -> &Py<Array> {
         &self.data
     }
 
-    /// The type kernels give it.
-    pub fn ty(&self) -> Type {
-        let array = self.data.get();
-        Type::array_of_kind(array.elem(), array.ndim(), ArrayKind::Indexed)
+    /// The lists of indices.
+    pub fn lists(&self) -> impl Iterator<Item = &Array> {
+        self.indices.iter().flatten().map(Py::get)
     }
 
-    /// Where the elements are.
-    ///
-    /// # Errors
-    /// None for an object that was made.
-    pub fn device(&self, py: Python<'_>) -> PyResult<Device> {
-        Ok(self.data.get().runtime(py)?.device())
+    /// The extents as seen through the lists.
+    pub fn shape(&self) -> &[i32] {
+        &self.shape
     }
 
     /// The array as generated code sees it.
@@ -49,11 +50,6 @@ impl IndexedArray {
             desc.shape[d] = self.shape[d];
         }
         desc
-    }
-
-    /// The lists, one or none per dimension.
-    pub fn lists(&self) -> &[Option<Py<Array>>] {
-        &self.indices
     }
 
     /// Stores the array as generated code reads it. `to` has room for it.
@@ -77,7 +73,7 @@ impl IndexedArray {
         py: Python<'_>,
         data: &Bound<'_, Array>,
         given: &[Option<Bound<'_, PyAny>>],
-    ) -> PyResult<IndexedArray> {
+    ) -> PyResult<Indexed> {
         let array = data.get().runtime(py)?;
         if given.len() > array.ndim() {
             let message = format!("{} index lists for an array of {} dimensions", given.len(), array.ndim());
@@ -95,22 +91,29 @@ impl IndexedArray {
                 _ => None,
             });
         }
-        Ok(IndexedArray { data: data.clone().unbind(), indices: lists, shape })
+        Ok(Indexed { data: data.clone().unbind(), indices: lists, shape })
+    }
+
+    /// The object.
+    ///
+    /// # Errors
+    /// What Python raises while it is made.
+    pub fn into_object(self, py: Python<'_>) -> PyResult<Bound<'_, Array>> {
+        let dtype = self.data.get().dtype_object(py)?;
+        Array::make(py, ArrayKind::Indexed, dtype, State::Indexed(self))
     }
 }
 
-/// An array argument; what is seen through lists is gathered into a new array.
+/// A list of indices into a dimension of an array on `device`.
 ///
 /// # Errors
-/// When the object is no array; the text names the argument.
-pub fn gathered<'py>(object: &Bound<'py, PyAny>, argument: &str) -> PyResult<Bound<'py, Array>> {
-    match object.cast::<IndexedArray>() {
-        Ok(indexed) => Ok(helper(indexed, "gather", &[])?.cast_into::<Array>()?),
-        Err(_) => array_argument(object, argument).cloned(),
-    }
-}
-
-fn index_list(py: Python<'_>, dim: usize, list: &Bound<'_, PyAny>, device: Device) -> PyResult<Py<Array>> {
+/// When the object is none.
+pub fn index_list(
+    py: Python<'_>,
+    dim: usize,
+    list: &Bound<'_, PyAny>,
+    device: Device,
+) -> PyResult<Py<Array>> {
     let array = array_argument(list, "indices")?;
     let found: &rt::Array = array.get().runtime(py)?;
     let problem = if found.dtype() != Type::I32 {
@@ -125,123 +128,87 @@ fn index_list(py: Python<'_>, dim: usize, list: &Bound<'_, PyAny>, device: Devic
     Err(argument_error(py, format!("the index list of dimension {dim} {problem}")))
 }
 
+/// An array of which some dimensions are indexed through lists: element `i` is element `indices[i]` of the array.
+/// Without data it is an annotation: `indexedarray(dtype=float, ndim=2)`.
+#[pyclass(extends = Array, subclass, frozen, module = "inkle", name = "indexedarray")]
+pub struct IndexedArray;
+
+impl IndexedArray {
+    fn held<'a>(slf: &'a Bound<'_, Self>) -> Option<&'a Indexed> {
+        match slf.as_super().get().state() {
+            Some(State::Indexed(indexed)) => Some(indexed),
+            _ => None,
+        }
+    }
+}
+
 #[pymethods]
 impl IndexedArray {
-    /// `indices` has a list, or `None` for all elements, per dimension; those left out at the end are `None`.
     #[new]
-    fn new(py: Python<'_>, data: &Bound<'_, PyAny>, indices: &Bound<'_, PyAny>) -> PyResult<IndexedArray> {
+    #[pyo3(signature = (*_args, **_options))]
+    fn new(_args: &Bound<'_, PyTuple>, _options: Option<&Bound<'_, PyDict>>) -> PyClassInitializer<Self> {
+        PyClassInitializer::from(Array::blank(ArrayKind::Indexed)).add_subclass(IndexedArray)
+    }
+
+    /// `indices` has a list, or `None` for all elements, per dimension; those left out at the end are `None`.
+    #[pyo3(signature = (data = None, indices = None, dtype = None, ndim = None))]
+    fn __init__(
+        slf: &Bound<'_, Self>,
+        data: Option<&Bound<'_, PyAny>>,
+        indices: Option<&Bound<'_, PyAny>>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        ndim: Option<u32>,
+    ) -> PyResult<()> {
+        let (py, object) = (slf.py(), slf.as_super());
+        let Some(data) = data else { return fill_annotation(object, dtype, ndim.unwrap_or(1)) };
         let data = array_argument(data, "data")?;
-        let given: Vec<Bound<'_, PyAny>> = if indices.is_none() {
-            Vec::new()
-        } else if indices.is_instance_of::<PyList>() || indices.is_instance_of::<PyTuple>() {
-            indices.try_iter()?.collect::<PyResult<_>>()?
-        } else {
-            vec![indices.clone()]
+        let array = data.get();
+        if let Some(ndim) = ndim.filter(|ndim| *ndim != array.ndim()) {
+            let found = array.ndim();
+            let message =
+                format!("an indexed array of {ndim} dimensions cannot be made from an array of {found}");
+            return Err(argument_error(py, message));
+        }
+        if let Some(dtype) = dtype
+            && dtype_of(dtype)? != array.elem()
+        {
+            let (found, wanted) = (array.elem().python_name(), dtype_of(dtype)?.python_name());
+            return Err(argument_error(py, format!("the elements are {found}, not {wanted}")));
+        }
+        let given: Vec<Option<Bound<'_, PyAny>>> = match indices {
+            None => Vec::new(),
+            Some(lists) if lists.is_instance_of::<PyList>() || lists.is_instance_of::<PyTuple>() => lists
+                .try_iter()?
+                .map(|list| list.map(|list| (!list.is_none()).then_some(list)))
+                .collect::<PyResult<_>>()?,
+            Some(list) => vec![Some(list.clone())],
         };
-        let given: Vec<_> = given.into_iter().map(|list| (!list.is_none()).then_some(list)).collect();
-        IndexedArray::make(py, data, &given)
+        let indexed = Indexed::make(py, data, &given)?;
+        object.get().fill(array.dtype_object(py)?, State::Indexed(indexed))
+    }
+
+    /// The annotation `indexedarray[dtype]`, or `indexedarray[dtype, Literal[2]]` for two dimensions.
+    #[classmethod]
+    fn __class_getitem__<'py>(
+        class: &Bound<'py, PyType>,
+        item: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, Array>> {
+        subscripted(class, &class.py().get_type::<IndexedArray>(), item, ArrayKind::Indexed)
     }
 
     /// The array with the elements.
     #[getter]
-    fn data(&self, py: Python<'_>) -> Py<Array> {
-        self.data.clone_ref(py)
+    fn data(slf: &Bound<'_, Self>) -> Option<Py<Array>> {
+        Self::held(slf).map(|indexed| indexed.data.clone_ref(slf.py()))
     }
 
     /// The index list of each dimension.
     #[getter]
-    fn indices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.indices.iter().map(|i| i.as_ref().map(|i| i.clone_ref(py))))
+    fn indices<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyList>>> {
+        let py = slf.py();
+        let lists = |indexed: &Indexed| {
+            PyList::new(py, indexed.indices.iter().map(|i| i.as_ref().map(|i| i.clone_ref(py))))
+        };
+        Self::held(slf).map(lists).transpose()
     }
-
-    /// The object that stands for the element type.
-    #[getter]
-    fn dtype(&self, py: Python<'_>) -> Py<PyAny> {
-        self.data.get().dtype_object(py)
-    }
-
-    /// The number of dimensions.
-    #[getter]
-    fn ndim(&self) -> u32 {
-        self.data.get().ndim()
-    }
-
-    /// The extents.
-    #[getter]
-    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.shape)
-    }
-
-    /// The number of elements.
-    #[getter]
-    fn size(&self) -> usize {
-        self.shape.iter().map(|n| *n as usize).product()
-    }
-
-    /// The device the elements are on.
-    #[getter(device)]
-    fn get_device(&self, py: Python<'_>) -> PyResult<Py<PyDevice>> {
-        device_object(py, self.device(py)?)
-    }
-
-    /// The elements do not follow one another.
-    #[getter]
-    fn is_contiguous(&self) -> bool {
-        false
-    }
-
-    /// Gradients are those of the array.
-    #[getter]
-    fn requires_grad(&self) -> bool {
-        self.data.get().has_grad()
-    }
-
-    fn __len__(&self) -> usize {
-        self.shape.first().map_or(0, |n| *n as usize)
-    }
-
-    /// The elements in a new array.
-    fn contiguous<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        helper(slf, "gather", &[])
-    }
-
-    /// The elements in a new numpy array.
-    fn numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        helper(slf, "gather", &[])?.call_method0("numpy")
-    }
-
-    /// The elements as a list.
-    fn list<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        helper(slf, "gather", &[])?.call_method0("list")
-    }
-
-    /// Sets every element to a value.
-    fn fill_<'py>(slf: &Bound<'py, Self>, value: &Bound<'py, PyAny>) -> PyResult<()> {
-        helper(slf, "fill", &[value]).map(drop)
-    }
-
-    /// Sets every element to zero.
-    fn zero_(slf: &Bound<'_, Self>) -> PyResult<()> {
-        helper(slf, "zero", &[]).map(drop)
-    }
-
-    /// Sets the elements to those of an array of the same shape.
-    fn assign<'py>(slf: &Bound<'py, Self>, src: &Bound<'py, PyAny>) -> PyResult<()> {
-        helper(slf, "scatter", &[src]).map(drop)
-    }
-
-    fn __str__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        Ok(helper(slf, "gather", &[])?.str()?.to_string())
-    }
-}
-
-/// Calls one of the functions that work through kernels.
-fn helper<'py>(
-    array: &Bound<'py, IndexedArray>,
-    name: &str,
-    rest: &[&Bound<'py, PyAny>],
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = array.py();
-    let args: Vec<_> = std::iter::once(array.as_any()).chain(rest.iter().copied()).collect();
-    py.import("inkle._indexed")?.getattr(name)?.call1(PyTuple::new(py, args)?)
 }

@@ -297,7 +297,7 @@ pub fn launch<'py>(
         }
     }
     if let Some(stream) = &place.stream {
-        record_uses(py, &arguments, &temporaries, stream)?;
+        record_uses(&arguments, &temporaries, stream)?;
     }
     run(py, &code, words, bounds.size, place.stream.as_ref(), block_dim, max_blocks)?;
     if let Some(stream) = &place.stream {
@@ -307,16 +307,11 @@ pub fn launch<'py>(
 }
 
 /// Notes on the memory of all array arguments that work on `stream` uses it.
-fn record_uses(
-    py: Python<'_>,
-    arguments: &Arguments<'_, '_>,
-    temporaries: &[rt::Array],
-    stream: &Stream,
-) -> PyResult<()> {
+fn record_uses(arguments: &Arguments<'_, '_>, temporaries: &[rt::Array], stream: &Stream) -> PyResult<()> {
     for argument in arguments.iter() {
         let argument = argument?;
         if let Ok(array) = argument.cast::<Array>() {
-            array.get().runtime(py)?.memory().record_use(stream);
+            array.get().each_memory(argument.py(), &mut |memory| memory.record_use(stream));
         }
     }
     for array in temporaries {

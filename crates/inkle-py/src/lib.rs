@@ -26,6 +26,7 @@ mod dlpack;
 mod dtype;
 mod environment;
 mod error;
+mod fabric;
 mod families;
 mod function;
 mod graph;
@@ -48,6 +49,7 @@ mod scope;
 mod source;
 mod storage;
 mod stream;
+mod strided;
 mod structs;
 mod tape;
 mod trace;
@@ -69,11 +71,11 @@ mod _native {
     #[pymodule_export]
     use crate::arguments::type_of;
     #[pymodule_export]
-    use crate::array::Array;
+    use crate::array::{Array, array_kind};
     #[pymodule_export]
     use crate::array_new::{
         clone_array, copy_array, dtype_from_numpy, dtype_to_numpy, empty, empty_like, from_numpy, from_ptr,
-        full, full_like, indexed_annotation, indexed_subscript, ones, ones_like, zeros, zeros_like,
+        full, full_like, ones, ones_like, zeros, zeros_like,
     };
     #[pymodule_export]
     use crate::builtin::{Builtin, builtin, builtin_names};
@@ -104,6 +106,8 @@ mod _native {
         NativeType, matrix, named_type, quaternion, scalar_family, transformation, type_kind, type_repr,
         type_size, type_size_in_bytes, type_to_warp, types_equal, vector,
     };
+    #[pymodule_export]
+    use crate::fabric::{FabricArray, IndexedFabricArray};
     #[pymodule_export]
     use crate::families::{Matrix, Quaternion, Transform, Vector};
     #[pymodule_export]
@@ -137,6 +141,8 @@ mod _native {
         PyEvent, PyStream, get_event_elapsed_time, get_stream, record_event, set_stream, synchronize_event,
         synchronize_stream, wait_event, wait_stream,
     };
+    #[pymodule_export]
+    use crate::strided::StridedArray;
     #[pymodule_export]
     use crate::structs::{Struct, StructInstance, struct_};
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! Python arguments into the bytes of a parameter block.
 
-use inkle_ir::{ArrayDesc, ArrayKind, ArrayType, IndexedArrayDesc, Scalar, Type};
+use inkle_ir::{ArrayDesc, ArrayKind, ArrayType, Scalar, Type};
 use inkle_runtime::{self as rt, Device};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -11,7 +11,6 @@ use crate::array::Array;
 use crate::array_io::Interface;
 use crate::composite::{Value, components_from, write_components};
 use crate::error::{argument_error, class_name};
-use crate::indexed::IndexedArray;
 use crate::interface::write_desc;
 use crate::number;
 use crate::structs::StructInstance;
@@ -146,8 +145,8 @@ impl Packer {
         kernel: &str,
         block: &mut Block<'_>,
     ) -> PyResult<()> {
-        if ty.kind == ArrayKind::Indexed {
-            return self.pack_indexed(argument, kernel, block);
+        if ty.kind != ArrayKind::Strided {
+            return self.pack_scattered(argument, kernel, block);
         }
         if let Ok(array) = argument.cast::<Array>()
             && let Some(data) = array.get().data()
@@ -165,19 +164,28 @@ impl Packer {
         self.pack_other_array(argument, ty, kernel, block)
     }
 
-    fn pack_indexed(&self, argument: &Bound<'_, PyAny>, kernel: &str, block: &mut Block<'_>) -> PyResult<()> {
+    /// Arrays without strides: seen through lists, or in buckets.
+    fn pack_scattered(
+        &self,
+        argument: &Bound<'_, PyAny>,
+        kernel: &str,
+        block: &mut Block<'_>,
+    ) -> PyResult<()> {
         let py = argument.py();
         if argument.is_none() {
-            block.bytes[self.offset..self.offset + size_of::<IndexedArrayDesc>()].fill(0);
+            block.bytes[self.offset..self.offset + self.ty.size() as usize].fill(0);
             return Ok(());
         }
-        let Ok(array) = argument.cast::<IndexedArray>() else { return Err(self.refused(argument, kernel)) };
+        let Ok(array) = argument.cast::<Array>() else { return Err(self.refused(argument, kernel)) };
         let array = array.get();
+        let Some(home) = array.home() else {
+            return Err(self.wrong(py, kernel, "an annotation without elements"));
+        };
         if array.ty() != self.ty {
             return Err(self.wrong(py, kernel, &array.ty().python_name()));
         }
-        if array.device(py)? != block.device {
-            return Err(self.wrong_device(py, kernel, array.device(py)?, block.device));
+        if home != block.device {
+            return Err(self.wrong_device(py, kernel, home, block.device));
         }
         array.write(&mut block.bytes[self.offset..]);
         Ok(())
@@ -216,8 +224,11 @@ impl Packer {
         } else {
             intern!(py, "__cuda_array_interface__")
         };
-        if argument.is_instance_of::<Array>() {
-            return Err(self.wrong(py, kernel, "an annotation without elements"));
+        if let Ok(array) = argument.cast::<Array>() {
+            return Err(match array.get().has_elements() {
+                true => self.wrong(py, kernel, &array.get().ty().python_name()),
+                false => self.wrong(py, kernel, "an annotation without elements"),
+            });
         }
         let array = if let Some(dict) = argument.getattr_opt(name)? {
             Interface::read(&dict).and_then(|i| i.array(py, block.device, ty.elem, argument))
@@ -253,16 +264,11 @@ impl Packer {
         let py = instance.py();
         for (_, array) in instance.get().arrays(py) {
             if let Ok(array) = array.bind(py).cast::<Array>()
-                && let Some(data) = array.get().data()
-                && data.array().device() != device
-                && !data.array().is_pinned()
+                && let Some(home) = array.get().home()
+                && home != device
+                && !array.get().data().is_some_and(|data| data.array().is_pinned())
             {
-                return Err(self.wrong_device(py, kernel, data.array().device(), device));
-            }
-            if let Ok(array) = array.bind(py).cast::<IndexedArray>()
-                && array.get().device(py)? != device
-            {
-                return Err(self.wrong_device(py, kernel, array.get().device(py)?, device));
+                return Err(self.wrong_device(py, kernel, home, device));
             }
         }
         Ok(())

@@ -3,7 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use inkle_ir::{ArrayDesc, ArrayKind, Field, FieldLayout, IndexedArrayDesc, StructType, Type};
+use std::mem::offset_of;
+
+use inkle_ir::{
+    ArrayDesc, ArrayKind, FabricArrayDesc, Field, FieldLayout, IndexedArrayDesc, StructType, Type,
+};
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -14,7 +18,6 @@ use crate::array::Array;
 use crate::composite::{Value, components_from, make_in, write_components};
 use crate::dtype::{NativeType, class_of, pattern_of, register_struct};
 use crate::error::{argument_error, class_name};
-use crate::indexed::IndexedArray;
 use crate::interface;
 use crate::module::Module;
 use crate::number;
@@ -247,28 +250,53 @@ pub fn numpy_dtype<'py>(py: Python<'py>, decl: &StructType) -> PyResult<Bound<'p
     Ok(dict)
 }
 
-fn array_format(py: Python<'_>, kind: ArrayKind) -> PyResult<Bound<'_, PyDict>> {
-    let dict = PyDict::new(py);
-    if kind == ArrayKind::Indexed {
-        dict.set_item("names", ["array", "indices", "shape"])?;
-        let strided = array_format(py, ArrayKind::Strided)?;
-        dict.set_item("formats", (strided, "4<u8", "4<i4"))?;
-        dict.set_item(
-            "offsets",
-            [
-                0,
-                std::mem::offset_of!(IndexedArrayDesc, indices),
-                std::mem::offset_of!(IndexedArrayDesc, shape),
-            ],
-        )?;
-        dict.set_item("itemsize", size_of::<IndexedArrayDesc>())?;
-        return Ok(dict);
+/// The parts of an array's descriptor: names, numpy formats and offsets. A nested descriptor has no format.
+fn array_parts(kind: ArrayKind) -> &'static [(&'static str, Option<&'static str>, usize)] {
+    match kind {
+        ArrayKind::Strided => &[
+            ("data", Some("<u8"), offset_of!(ArrayDesc, data)),
+            ("grad", Some("<u8"), offset_of!(ArrayDesc, grad)),
+            ("shape", Some("4<i4"), offset_of!(ArrayDesc, shape)),
+            ("strides", Some("4<i8"), offset_of!(ArrayDesc, strides)),
+        ],
+        ArrayKind::Indexed => &[
+            ("array", None, offset_of!(IndexedArrayDesc, array)),
+            ("indices", Some("4<u8"), offset_of!(IndexedArrayDesc, indices)),
+            ("shape", Some("4<i4"), offset_of!(IndexedArrayDesc, shape)),
+        ],
+        ArrayKind::Fabric | ArrayKind::IndexedFabric => &[
+            ("buckets", None, offset_of!(FabricArrayDesc, buckets)),
+            ("indices", None, offset_of!(FabricArrayDesc, indices)),
+            ("size", Some("<i4"), offset_of!(FabricArrayDesc, size)),
+        ],
     }
-    dict.set_item("names", ["data", "grad", "shape", "strides"])?;
-    dict.set_item("formats", ["<u8", "<u8", "4<i4", "4<i8"])?;
-    dict.set_item("offsets", [0, 8, 16, 32])?;
-    dict.set_item("itemsize", size_of::<ArrayDesc>())?;
+}
+
+fn array_format(py: Python<'_>, kind: ArrayKind) -> PyResult<Bound<'_, PyDict>> {
+    let (names, formats, offsets) = (PyList::empty(py), PyList::empty(py), PyList::empty(py));
+    for (name, format, offset) in array_parts(kind) {
+        names.append(name)?;
+        offsets.append(offset)?;
+        match format {
+            Some(format) => formats.append(format)?,
+            None => formats.append(array_format(py, ArrayKind::Strided)?)?,
+        }
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("names", names)?;
+    dict.set_item("formats", formats)?;
+    dict.set_item("offsets", offsets)?;
+    dict.set_item("itemsize", Type::array_of_kind(Type::F32, 1, kind).size())?;
     Ok(dict)
+}
+
+/// The bytes of an array's descriptor as numpy takes them for a record.
+fn array_value<'py>(py: Python<'py>, kind: ArrayKind, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    let options = PyDict::new(py);
+    options.set_item("dtype", array_format(py, kind)?)?;
+    let numpy = py.import("numpy")?;
+    let given = pyo3::types::PyBytes::new(py, bytes);
+    numpy.call_method("frombuffer", (given,), Some(&options))?.get_item(0)?.call_method0("item")
 }
 
 /// The parts of an instance made by native code, on their way through its class's constructor.
@@ -303,9 +331,6 @@ impl StructInstance {
         }
         for (offset, object) in self.storage.objects(py, self.offset, size) {
             if let Ok(array) = object.bind(py).cast::<Array>() {
-                let desc = array.get().descriptor();
-                interface::write_desc(&desc, &mut to[offset as usize..]);
-            } else if let Ok(array) = object.bind(py).cast::<IndexedArray>() {
                 array.get().write(&mut to[offset as usize..]);
             }
         }
@@ -375,22 +400,15 @@ impl StructInstance {
                     self.storage.set_object(offset, None);
                     return Ok(());
                 }
-                let got = if let Ok(array) = value.cast::<Array>() {
-                    Type::array(array.get().elem(), array.get().ndim())
-                } else if let Ok(array) = value.cast::<IndexedArray>() {
-                    array.get().ty()
-                } else {
+                let Ok(array) = value.cast::<Array>() else {
                     return Err(expected(&class_name(value)));
                 };
+                let got = array.get().ty();
                 if got != Type::array_of_kind(ty.elem, ty.ndim, ty.kind) {
                     return Err(expected(&got.python_name()));
                 }
                 self.storage.with_mut(py, offset, |bytes| {
-                    if let Ok(array) = value.cast::<Array>() {
-                        interface::write_desc(&array.get().descriptor(), bytes);
-                    } else if let Ok(array) = value.cast::<IndexedArray>() {
-                        array.get().write(bytes);
-                    }
+                    array.get().write(bytes);
                 });
                 self.storage.set_object(offset, Some(value.clone().unbind()));
             }
@@ -493,15 +511,12 @@ impl StructInstance {
             let item = match field.ty {
                 Type::Scalar(_) => value,
                 Type::Struct(_) => value.cast::<StructInstance>()?.get().numpy_value(py)?.into_any(),
-                Type::Array(a) if a.kind == ArrayKind::Indexed => {
-                    let desc = value.cast::<IndexedArray>().map(|a| a.get().descriptor()).unwrap_or_default();
-                    let (indices, shape, desc) = (desc.indices, desc.shape, desc.array);
-                    let array = (desc.data, desc.grad, desc.shape, desc.strides);
-                    (array, indices, shape).into_pyobject(py)?.into_any()
-                }
-                Type::Array(_) => {
-                    let desc = value.cast::<Array>().map(|a| a.get().descriptor()).unwrap_or_default();
-                    (desc.data, desc.grad, desc.shape, desc.strides).into_pyobject(py)?.into_any()
+                Type::Array(a) => {
+                    let mut bytes = vec![0; field.layout.size as usize];
+                    if let Ok(array) = value.cast::<Array>() {
+                        array.get().write(&mut bytes);
+                    }
+                    array_value(py, a.kind, &bytes)?
                 }
                 _ => {
                     let value = value.cast::<Value>()?;

@@ -4,6 +4,7 @@ from typing import Any, get_args, get_origin  # noqa: F401 - programs import `An
 
 import numpy as _np
 
+import inkle as _inkle
 from inkle import (
     bool,
     dtype_from_numpy,
@@ -12,6 +13,7 @@ from inkle import (
 )
 from inkle import ref as Reference  # noqa: F401 - the name it has there
 from inkle import types as _types
+from inkle._native import array_kind as _array_kind
 from inkle._planned import absent
 from inkle.types import *  # noqa: F403 - the public names are the ones meant
 
@@ -111,16 +113,25 @@ _CODES = {
 }
 
 
+_ARRAY_KINDS = ("array", "indexedarray", "fabricarray", "indexedfabricarray")
+
+
 def array_type_id(a):
     """Which of the ``ARRAY_TYPE_`` kinds an array or its annotation is."""
-    return ARRAY_TYPE_INDEXED if "indexed" in _types.type_repr(a) else ARRAY_TYPE_REGULAR
+    return _ARRAY_KINDS.index(_array_kind(a))
+
+
+def concrete_array_type(a):
+    """The class of arrays that an array or its annotation belongs to; of other things their own class."""
+    kind = _array_kind(a)
+    return type(a) if kind is None else getattr(_inkle, kind)
 
 
 def get_type_code(t):
     """A short name of a type: ``f4``, ``v3f4``, ``m22f8``, ``a1v3f4``."""
     kind = _types.type_kind(t)
     if kind == "array":
-        letters = "ia" if array_type_id(t) == ARRAY_TYPE_INDEXED else "a"
+        letters = ("a", "ia", "fa", "ifa")[array_type_id(t)]
         return f"{letters}{t.ndim}{get_type_code(t.dtype)}"
     if kind == "scalar":
         return _CODES[_types.type_to_warp(t).__name__]

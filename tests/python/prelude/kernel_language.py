@@ -45,6 +45,8 @@ class Composite:
             _, rows, columns = self.head
             assert 0 <= row < rows and 0 <= column < columns
             return int(row) * columns + int(column)
+        if self.head[0] == "array" and self.head[1] > 1:
+            return int(np.ravel_multi_index(tuple(int(i) for i in index), self.head[2:]))
         assert 0 <= index < len(self.flat)
         return int(index)
 
@@ -103,8 +105,8 @@ class Scalar:
 
 
 def array(values):
-    """A one-dimensional array argument."""
-    return Composite(("array", 1), values.dtype.type, list(values))
+    """An array argument."""
+    return Composite(("array", values.ndim, *values.shape), values.dtype.type, list(values.flat))
 
 
 def vec(*x, elem=np.float32):
@@ -376,7 +378,7 @@ class Library:
             "where": _where,
             "bitcast": _bitcast,
             "range": range,
-            "len": lambda a: np.int32(len(deref(a).flat)),
+            "len": lambda a: np.int32(deref(a).head[2] if deref(a).head[0] == "array" else len(deref(a).flat)),
         }
         nodes = [n for path in sorted(SOURCES.glob("*.py")) for n in ast.parse(path.read_text(encoding="utf-8")).body]
         self.references = {}

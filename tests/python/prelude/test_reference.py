@@ -174,6 +174,15 @@ def test_lower_bound():
     assert call("lower_bound", kernel.array(values), np.int32(4), np.int32(8), np.float32(100)) == 7
 
 
+def test_elements_of_buckets():
+    starts, addresses = [0, 3, 3, 10], [1000, 2000, 3000, 4000]
+    table = kernel.array(np.array([[s, a, 0] for s, a in zip(starts, addresses)], np.uint64))
+    for index in range(12):
+        bucket = np.searchsorted(starts, index, side="right") - 1
+        expected = addresses[bucket] + 8 * (index - starts[bucket])
+        assert call("_fabric_element", table, np.int32(1), np.uint64(index), np.uint64(8)) == expected
+
+
 # Random numbers
 
 

@@ -13,6 +13,7 @@ impl<'m> Lower<'_, 'm> {
             .function
             .ty(array)
             .as_array()
+            .filter(|a| !a.kind.is_fabric())
             .ok_or_else(|| CodegenError::broken(format!("{array} is not an array")))
     }
 

@@ -13,13 +13,13 @@ const SELECT_LIMIT: usize = 16;
 /// Which parts of a value a component or field takes.
 fn part_range(ty: Type, index: u32) -> Option<std::ops::Range<usize>> {
     let index = index as usize;
-    match ty {
-        Type::Struct(s) => {
+    match (ty, ty.fields()) {
+        (_, Some(s)) => {
             let field = s.fields.get(index)?;
             let start = s.fields[..index].iter().map(|f| part_count(f.ty)).sum();
             Some(start..start + part_count(field.ty))
         }
-        other => (index < other.component_count()? as usize).then_some(index..index + 1),
+        (other, None) => (index < other.component_count()? as usize).then_some(index..index + 1),
     }
 }
 

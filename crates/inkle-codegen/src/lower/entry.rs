@@ -4,7 +4,7 @@
 //! neighbouring elements. Dimensions after it only repeat threads that the kernel cannot tell apart; they are
 //! taken as the slowest, which gives every thread exactly once and keeps the usual case, where they are one, free.
 
-use inkle_ir::{LaunchBounds, MAX_DIMS, ParamLayout, Type};
+use inkle_ir::{LaunchBounds, MAX_DIMS, ParamLayout};
 use inkwell::llvm_sys::LLVMOpcode;
 use smallvec::SmallVec;
 
@@ -60,7 +60,8 @@ impl<'m> Lower<'_, 'm> {
                 let at = self.e.byte_offset(block, place.offset + offset);
                 values.push(Val::Uniform(self.load_param_part(part, at)));
             }
-            if matches!(param.ty, Type::Array(_)) && i < 64 && self.options.aligned {
+            let array = param.ty.as_array().filter(|a| i < 64 && !a.kind.is_fabric());
+            if array.is_some() && self.options.aligned {
                 for address in [values[ArrayParts::DATA], values[ArrayParts::GRAD]] {
                     let address = self.uniform(address)?;
                     let load = match self.e.opcode(address) {
@@ -71,8 +72,7 @@ impl<'m> Lower<'_, 'm> {
                     self.multiples.insert(address, GPU_ACCESS.into());
                 }
             }
-            if let Type::Array(array) = param.ty
-                && i < 64
+            if let Some(array) = array
                 && self.options.contiguous & (1 << i) != 0
             {
                 let last = ArrayParts::of(array).stride(array.ndim as usize - 1);

@@ -73,12 +73,12 @@ impl FunctionCx<'_, '_> {
                 ExprKind::Slice { start, stop, step } => {
                     let slice = self.slice_bounds([start, stop, step].map(Option::as_ref))?;
                     let is_all = matches!(slice, [None, None, None | Some(Bound::Known(1))]);
-                    if !is_all && ty.kind == ArrayKind::Indexed {
+                    if !(is_all && ty.kind == ArrayKind::Indexed || ty.kind == ArrayKind::Strided) {
                         return Err(self.report(
                             Diagnostic::new(
                                 codes::INDEX,
                                 index.span,
-                                "an indexed array has no slices other than `:`",
+                                format!("an {} has no slices other than `:`", ty.kind.name()),
                             )
                             .help("index the elements, or choose fewer indices before the launch"),
                         ));
@@ -95,7 +95,10 @@ impl FunctionCx<'_, '_> {
         let elements: Vec<Value> =
             entries.iter().filter_map(|e| if let Index::At(v) = e { Some(*v) } else { None }).collect();
         if elements.len() == ndim {
-            return Ok(Place::Memory(self.builder().elem(array, &elements)));
+            return self.element(array, &elements, span).map(Place::Memory);
+        }
+        if let ([Index::At(row), ..], true) = (entries.as_slice(), ty.kind.is_fabric()) {
+            return self.fabric_row(array, ty, *row, span).map(|row| Place::Value(Val::Ir(row)));
         }
         let mut view = array;
         let mut dim = 0;
@@ -112,6 +115,14 @@ impl FunctionCx<'_, '_> {
             }
         }
         Ok(Place::Value(Val::Ir(view)))
+    }
+
+    /// The address of an element.
+    pub(super) fn element(&mut self, array: Value, indices: &[Value], span: Span) -> R<Value> {
+        match self.function.ty(array) {
+            Type::Array(ty) if ty.kind.is_fabric() => self.fabric_element(array, ty, indices, span),
+            _ => Ok(self.builder().elem(array, indices)),
+        }
     }
 
     /// Whether an array was made by a slice.
@@ -280,6 +291,9 @@ impl FunctionCx<'_, '_> {
         let mut indices = Vec::new();
         for (dim, (val, at)) in args.positional[1..].iter().enumerate() {
             indices.push(self.index_value(val, *at, |cx| cx.shape(array, dim as u32))?);
+        }
+        if ty.kind.is_fabric() {
+            return self.fabric_row(array, ty, indices[0], span).map(Val::Ir);
         }
         let view = indices.into_iter().fold(array, |view, index| self.builder().view(view, index, 0));
         Ok(Val::Ir(view))

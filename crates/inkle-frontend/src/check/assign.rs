@@ -384,7 +384,7 @@ impl FunctionCx<'_, '_> {
     }
 
     pub(super) fn array_is_passed(&mut self, array: Value) -> Value {
-        let address = self.builder().value(inkle_ir::OpKind::Address, [array], Type::U64);
+        let address = self.address(array);
         let zero = self.builder().zero(Type::U64);
         self.builder().cmp(inkle_ir::CmpOp::Ne, address, zero)
     }

@@ -363,7 +363,7 @@ impl FunctionCx<'_, '_> {
         for (dim, (val, at)) in all[1..=ndim].to_vec().iter().enumerate() {
             indices.push(self.index_value(val, *at, |cx| cx.shape(array, dim as u32))?);
         }
-        let reference = self.builder().elem(array, &indices);
+        let reference = self.element(array, &indices, span)?;
         Ok((reference, ty.elem, all.split_off(1 + ndim)))
     }
 

@@ -14,6 +14,7 @@ mod call;
 mod construct;
 mod derivative;
 mod expr;
+mod fabric;
 mod flow;
 mod function;
 mod library;

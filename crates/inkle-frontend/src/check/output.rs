@@ -137,7 +137,7 @@ impl FunctionCx<'_, '_> {
                 self.builder().effect(OpKind::Print(format!("{}{end}", conversion_of(s))), [value])
             }
             Type::Array(_) => {
-                let address = self.builder().value(OpKind::Address, [value], Type::U64);
+                let address = self.address(value);
                 self.builder().effect(OpKind::Print(format!("array at %llu{end}")), [address]);
             }
             Type::Struct(s) => {

@@ -113,6 +113,10 @@ impl FunctionCx<'_, '_> {
         let ty = self.function.ty(array);
         let a = ty.as_array().expect("the caller asked for an array");
         match attr {
+            // Arrays in buckets have one extent, and no strides or address.
+            "shape" if a.kind.is_fabric() => Ok(Val::tuple(vec![Val::Ir(self.fabric_size(array))])),
+            "size" if a.kind.is_fabric() => Ok(Val::Ir(self.fabric_size(array))),
+            "strides" | "ptr" if a.kind.is_fabric() => Err(self.no_attribute(ty, attr, span)),
             "shape" => Ok(Val::tuple((0..a.ndim).map(|d| Val::Ir(self.shape(array, d))).collect())),
             "strides" => Ok(Val::tuple(
                 (0..a.ndim)
@@ -122,7 +126,7 @@ impl FunctionCx<'_, '_> {
                     })
                     .collect(),
             )),
-            "ptr" => Ok(Val::Ir(self.builder().value(OpKind::Address, [array], Type::U64))),
+            "ptr" => Ok(Val::Ir(self.address(array))),
             "ndim" => Ok(Val::typed_int(a.ndim.into(), Scalar::I32)),
             "size" => {
                 let mut size = self.shape(array, 0);
@@ -142,7 +146,10 @@ impl FunctionCx<'_, '_> {
     }
 
     pub(super) fn shape(&mut self, array: Value, dim: u32) -> Value {
-        self.builder().value(OpKind::Shape(dim), [array], Type::I32)
+        match self.function.ty(array) {
+            Type::Array(a) if a.kind.is_fabric() => self.fabric_size(array),
+            _ => self.builder().value(OpKind::Shape(dim), [array], Type::I32),
+        }
     }
 
     /// The components from `first` on as a `part`.

@@ -80,7 +80,8 @@ impl Reader<'_> {
                 None => Err(Fail { at, message: format!("struct `{name}` is not declared above") }),
             };
         }
-        if !matches!(word, "vec" | "mat" | "quat" | "transform" | "array" | "indexedarray" | "ref") {
+        let kind = ArrayKind::from_name(word);
+        if kind.is_none() && !matches!(word, "vec" | "mat" | "quat" | "transform" | "ref") {
             return Err(Fail { at, message: format!("`{word}` is not a type") });
         }
         self.expect("<")?;
@@ -104,10 +105,10 @@ impl Reader<'_> {
             "quat" => Type::Quat(self.scalar()?),
             "transform" => Type::Transform(self.scalar()?),
             "ref" => Type::reference(self.nested_ty(depth + 1)?),
-            array => {
+            _ => {
                 let elem = self.nested_ty(depth + 1)?;
                 self.expect(",")?;
-                let kind = if array == "array" { ArrayKind::Strided } else { ArrayKind::Indexed };
+                let kind = kind.expect("no other word got here");
                 Type::array_of_kind(elem, self.index()?, kind)
             }
         };

@@ -158,7 +158,7 @@ impl Checker<'_> {
             OpKind::Elem => self.element(data)?,
             OpKind::View(dim) => {
                 let [array, index] = self.operands(data)?;
-                let Some(parts) = array.as_array().filter(|a| a.ndim > 1) else {
+                let Some(parts) = array.as_array().filter(|a| a.ndim > 1 && !a.kind.is_fabric()) else {
                     return wrong_operand(0, array, "an array of several dimensions");
                 };
                 is_index(1, index)?;
@@ -302,7 +302,9 @@ impl Checker<'_> {
             }
             OpKind::GradArray | OpKind::Shape(_) | OpKind::Stride(_) | OpKind::Address => {
                 let [array] = self.operands(data)?;
-                let Some(parts) = array.as_array() else { return wrong_operand(0, array, "an array") };
+                let Some(parts) = array.as_array().filter(|a| !a.kind.is_fabric()) else {
+                    return wrong_operand(0, array, "an array that is not in buckets");
+                };
                 match data.kind {
                     OpKind::Shape(dim) | OpKind::Stride(dim) => in_range(dim, parts.ndim as usize)?,
                     _ => {}
@@ -374,7 +376,9 @@ impl Checker<'_> {
             return wrong("V012", "takes an array and indices, has 0 operands");
         };
         let array = self.function.ty(array);
-        let Some(parts) = array.as_array() else { return wrong_operand(0, array, "an array") };
+        let Some(parts) = array.as_array().filter(|a| !a.kind.is_fabric()) else {
+            return wrong_operand(0, array, "an array that is not in buckets");
+        };
         let (count, ndim) = (indices.len(), parts.ndim as usize);
         for (position, &index) in indices.iter().enumerate() {
             is_index(position + 1, self.function.ty(index))?;
@@ -534,7 +538,7 @@ fn composite(position: usize, ty: Type) -> Checked<Type> {
 
 /// The type of a component or field.
 fn member(position: usize, ty: Type, index: u32) -> Checked<Type> {
-    if let Type::Struct(s) = ty {
+    if let Some(s) = ty.fields() {
         in_range(index, s.fields.len())?;
         return Ok(s.fields[index as usize].ty);
     }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::Checker;
 use crate::layout::MAX_DIMS;
 use crate::types::{ArrayKind, StructType, Type};
-use crate::{ArrayDesc, IndexedArrayDesc};
+use crate::{ArrayDesc, FabricArrayDesc, IndexedArrayDesc};
 
 const MAX_COMPONENTS: u64 = 1 << 16;
 const MAX_SIZE: u64 = 1 << 30;
@@ -48,6 +48,12 @@ impl TypeChecker {
                 match a.kind {
                     ArrayKind::Strided => (size_of::<ArrayDesc>() as u64, 8),
                     ArrayKind::Indexed => (size_of::<IndexedArrayDesc>() as u64, 8),
+                    ArrayKind::Fabric | ArrayKind::IndexedFabric => {
+                        if a.ndim > 2 {
+                            return Err(format!("{ty} has {} dimensions, not 1 or 2", a.ndim));
+                        }
+                        (size_of::<FabricArrayDesc>() as u64, 8)
+                    }
                 }
             }
             Type::Ref(target) => {

@@ -14,7 +14,6 @@ use pyo3::prelude::*;
 use crate::adjoint::{arrays_in, read_desc};
 use crate::array::Array;
 use crate::graph::{IntoPyGraphResult, graph_error};
-use crate::indexed::IndexedArray;
 use crate::kernel::Instance;
 use crate::structs::StructInstance;
 
@@ -105,15 +104,7 @@ fn unknown(py: Python<'_>, kernel: &str, param: &str) -> PyErr {
 /// The memory of all arrays that an argument has.
 fn memory_of(py: Python<'_>, object: &Bound<'_, PyAny>, known: &mut Vec<Arc<Allocation>>) -> PyResult<()> {
     if let Ok(array) = object.cast::<Array>() {
-        if array.get().data().is_some() {
-            let array = array.get().with_grad(py)?;
-            known.extend([Some(&array), array.grad()].into_iter().flatten().map(|a| a.memory().clone()));
-        }
-    } else if let Ok(indexed) = object.cast::<IndexedArray>() {
-        memory_of(py, indexed.get().array().bind(py).as_any(), known)?;
-        for list in indexed.get().lists().iter().flatten() {
-            memory_of(py, list.bind(py).as_any(), known)?;
-        }
+        array.get().each_memory(py, &mut |memory| known.push(memory.clone()));
     } else if let Ok(instance) = object.cast::<StructInstance>() {
         for (_, held) in instance.get().arrays(py) {
             memory_of(py, held.bind(py), known)?;

@@ -82,14 +82,14 @@ kernel @k() {
 ; V014: @g, `%33 = insert %4, %1, 0 : vec<2, f32>`: operand 2 is i32, not f32
 ; V014: @g, `%34 = insert_dyn %4, %1, %1 : vec<2, f32>`: operand 2 is i32, not f32
 ; V014: @g, `%35 = elem %5, %0 : ref<f32>`: operand 2 is f32, not i32 or i64
-; V014: @g, `%36 = elem %0, %1 : ref<f32>`: operand 1 is f32, not an array
+; V014: @g, `%36 = elem %0, %1 : ref<f32>`: operand 1 is f32, not an array that is not in buckets
 ; V014: @g, `%37 = view %4, %1, 0 : array<f32, 1>`: operand 1 is vec<2, f32>, not an array of several dimensions
 ; V014: @g, `%38 = field %7, 0 : ref<f32>`: operand 1 is ref<f32>, not a ref to a struct
 ; V014: @g, `%39 = comp %7, %1 : ref<f32>`: operand 1 is f32, not a vector, matrix, quaternion or transform
 ; V014: @g, `%40 = comp %8, %0 : ref<f32>`: operand 2 is f32, not i32
-; V014: @g, `%41 = grad_array %0 : array<f32, 1>`: operand 1 is f32, not an array
-; V014: @g, `%42 = shape %0, 0 : i32`: operand 1 is f32, not an array
-; V014: @g, `%43 = address %0 : u64`: operand 1 is f32, not an array
+; V014: @g, `%41 = grad_array %0 : array<f32, 1>`: operand 1 is f32, not an array that is not in buckets
+; V014: @g, `%42 = shape %0, 0 : i32`: operand 1 is f32, not an array that is not in buckets
+; V014: @g, `%43 = address %0 : u64`: operand 1 is f32, not an array that is not in buckets
 ; V014: @g, `%44 = load %0 : f32`: operand 1 is f32, not a ref
 ; V014: @g, `store %7, %1`: operand 2 is i32, not f32
 ; V014: @g, `store %0, %0`: operand 1 is f32, not a ref
