@@ -891,6 +891,13 @@ class fabricarray(Generic[_T]):
 def fabricarrayarray(**options: Any) -> Any:
     """As ``fabricarray``, of elements that are arrays themselves."""
 
+class fixedarray:
+    """``fixedarray(shape=(2, 3), dtype=float)`` is the annotation of an array that kernels make with ``zeros``.
+
+        A function takes and returns it as any array of that element type and number of dimensions.
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
 def force_load(device: Any = ..., modules: Any = ..., block_dim: Any = ..., max_workers: Any = ...) -> Any:
     """As `load_module`, for several devices and modules; all of them for `None`."""
 
