@@ -7,7 +7,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt};
 
-use crate::array::{Array, array_argument};
+use crate::array::Array;
+use crate::array_arguments::array_argument;
 use crate::dtype::class_of;
 use crate::error::{IntoPyResult, argument_error, blocking, class_name};
 

@@ -8,7 +8,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-use crate::array::{Array, gathered};
+use crate::array::Array;
+use crate::array_arguments::gathered;
 use crate::array_new::{Source, dtype_argument, element_bytes, shape_argument};
 use crate::composite::make_from_bytes;
 use crate::device::device_argument;

@@ -7,7 +7,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyTuple};
 
-use crate::array::{Array, any_array_argument, gathered, gathered_argument};
+use crate::array::Array;
+use crate::array_arguments::{any_array_argument, gathered, gathered_argument};
 use crate::array_io;
 use crate::composite::{Value, components_from, write_components};
 use crate::device::device_argument;

@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError, PyVal
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMapping, PyString};
 
-use crate::array::array_argument;
+use crate::array_arguments::array_argument;
 use crate::cache::apply_cache_settings;
 use crate::device::device_argument;
 use crate::error::class_name;

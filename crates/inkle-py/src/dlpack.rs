@@ -320,5 +320,5 @@ pub fn from_dlpack<'py>(
 /// A DLPack capsule of an array.
 #[pyfunction]
 pub fn to_dlpack<'py>(wp_array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    export(crate::array::array_argument(wp_array, "wp_array")?, None)
+    export(crate::array_arguments::array_argument(wp_array, "wp_array")?, None)
 }

@@ -14,7 +14,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-use crate::array::{Array, State, any_array_argument, fill_annotation, subscripted};
+use crate::array::{Array, State};
+use crate::array_arguments::{any_array_argument, fill_annotation, subscripted};
 use crate::device::device_argument;
 use crate::dtype::{class_of, dtype_of};
 use crate::error::{IntoPyResult, argument_error, class_name};

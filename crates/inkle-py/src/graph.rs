@@ -9,7 +9,8 @@ use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError, PyVal
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-use crate::array::{Array, array_argument};
+use crate::array::Array;
+use crate::array_arguments::array_argument;
 use crate::device::{PyDevice, device_argument, device_object};
 use crate::dtype::class_of;
 use crate::error::{IntoPyResult, argument_error, class_name, runtime_error};

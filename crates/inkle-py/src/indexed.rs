@@ -7,7 +7,8 @@ use inkle_runtime::{self as rt, Device};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 
-use crate::array::{Array, State, array_argument, fill_annotation, subscripted};
+use crate::array::{Array, State};
+use crate::array_arguments::{array_argument, fill_annotation, subscripted};
 use crate::dtype::dtype_of;
 use crate::error::argument_error;
 use crate::interface::write_desc;

@@ -9,6 +9,7 @@ mod algorithms;
 mod aot;
 mod arguments;
 mod array;
+mod array_arguments;
 mod array_io;
 mod array_new;
 mod array_view;
