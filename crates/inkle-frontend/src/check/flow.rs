@@ -7,7 +7,7 @@ use super::codes;
 use super::expr::{RED_ZONE, STACK};
 use super::function::FunctionCx;
 use super::scan;
-use super::val::{R, Slot, States, Val, VarId};
+use super::val::{Gap, R, Slot, States, Val, VarId};
 use crate::env::ConstValue;
 use crate::tree::{Expr, Stmt};
 
@@ -226,7 +226,8 @@ impl FunctionCx<'_, '_> {
     /// The state after paths met of which one gives `val` and the other leaves `other`.
     fn maybe(&self, other: &Slot, val: &Val) -> Slot {
         match other {
-            Slot::Conflict(..) | Slot::MaybeUnset(_) => other.clone(),
+            Slot::Conflict(..) => other.clone(),
+            Slot::MaybeUnset(gap) => Slot::MaybeUnset(Gap { cases: true, ..gap.clone() }),
             _ => self.gap(self.span, Some(val)),
         }
     }

@@ -1,9 +1,10 @@
 //! Variables that are read on a path where they may never have been set.
 //!
 //! Whether a path is ever taken is often known to the program only: `if wet or dry:` sets a variable and `if wet:` reads
-//! it. So a read that something guards is a warning, and only a read that nothing guards is a mistake. A function with
-//! such variables is checked once more, with zeros in them from its start and, for each, a hidden flag that says
-//! whether it was set; in debug mode a read asserts its flag.
+//! it. So a read that something guards is a warning, and so is one after several conditions that each set the variable:
+//! they may be all the cases there are. Only other reads are mistakes. A function with such variables is checked once
+//! more, with zeros in them from its start and, for each, a hidden flag that says whether it was set; in debug mode a
+//! read asserts its flag.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,8 @@ pub(super) type Doubts = BTreeMap<String, Type>;
 impl FunctionCx<'_, '_> {
     /// The state of a variable that is set on some of the paths that meet here; `val` is a value it may have.
     pub(super) fn gap(&self, at: Span, val: Option<&Val>) -> Slot {
-        Slot::MaybeUnset(Gap { at, block: self.block, ty: val.and_then(|val| self.type_of(val)) })
+        let ty = val.and_then(|val| self.type_of(val));
+        Slot::MaybeUnset(Gap { at, block: self.block, ty, cases: false })
     }
 
     /// Puts zeros into variables that may be read unset, and flags beside them.
@@ -80,7 +82,7 @@ impl FunctionCx<'_, '_> {
             format!("variable `{name}` may be read before it is set"),
         )
         .also(gap.at, "it may stay unset here");
-        let is_guarded = self.block != gap.block && matches!(self.origin, Origin::User(_));
+        let is_guarded = (self.block != gap.block || gap.cases) && matches!(self.origin, Origin::User(_));
         match gap.ty {
             Some(ty) if is_guarded && !matches!(ty, Type::Ref(_)) => {
                 if self.doubts.insert(name.to_owned(), ty).is_none() {

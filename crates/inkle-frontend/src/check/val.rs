@@ -151,6 +151,8 @@ pub(super) struct Gap {
     pub block: Block,
     /// The type of its values, when they are of one type.
     pub ty: Option<Type>,
+    /// Whether several conditions set it, each in a case of its own.
+    pub cases: bool,
 }
 
 /// A variable's state at a point of the program.

@@ -5,6 +5,9 @@
 # run: cases(0) -> 7
 # run: cases(1) -> 8
 # run: cases(2) -> 0
+# run: separate(0) -> 7
+# run: separate(1) -> 8
+# run: separate(2) -> 0
 # run: turns(2) -> 0 0 0 0
 # run: turns(5) -> 0 0 0 20
 # run: target(0) -> 0
@@ -91,3 +94,12 @@ def sign(n: int) -> int:
 @wp.kernel
 def nothing(n: int, out: wp.array(dtype=int)):
     out[0] = sign(n)
+
+
+@wp.kernel
+def separate(n: int, out: wp.array(dtype=int)):
+    if n == 0:
+        x = 7
+    if n == 1:
+        x = 8
+    out[0] = x

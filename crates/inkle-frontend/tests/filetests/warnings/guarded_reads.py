@@ -48,3 +48,12 @@ def right(n: int, out: wp.array(dtype=float)):
     if n > 2:
         x = 1.0
     out[0] = x
+
+
+@wp.kernel
+def cases_one_by_one(n: int, out: wp.array(dtype=float)):
+    if n == 0:
+        x = 1.0
+    if n == 1:
+        x = 2.0
+    out[0] = x
