@@ -82,12 +82,10 @@ def main():
     args = parser.parse_args()
 
     packages = ["inkle", "warp-lang", "mujoco-warp", "mujoco", "newton", "numpy"]
-    contestants = [
-        Contestant("inkle", args.inkle_python, "inkle", package_versions(args.inkle_python, packages)),
-        Contestant("warp", args.warp_python, "warp", package_versions(args.warp_python, packages)),
-    ]
-    if args.check_only:
-        contestants = contestants[:1]
+    pythons = (
+        {"inkle": args.inkle_python} if args.check_only else {"inkle": args.inkle_python, "warp": args.warp_python}
+    )
+    contestants = [Contestant(n, python, n, package_versions(python, packages)) for n, python in pythons.items()]
     facts = machine_facts()
     work, samples = {}, {}
     try:
