@@ -34,10 +34,11 @@ ALLOWED = {
     "inkle-onnx-op": REPLAY | {"inkle-replay"},
     "inkle-torch-op": REPLAY | {"inkle-replay"},
     "inkle-module": COMPILER | {"inkle-runtime", "inkle-graph"},
+    "inkle-remote": {"inkle-module"},
     "inkle-export": LIBRARY | {"inkle-replay"},
     "inkle": LIBRARY | {"inkle-export", "inkle-replay"},
     "inkle-cli": LIBRARY | {"inkle", "inkle-export", "inkle-replay"},
-    "inkle-py": LIBRARY | {"inkle", "inkle-cli", "inkle-export", "inkle-replay"},
+    "inkle-py": LIBRARY | {"inkle", "inkle-cli", "inkle-export", "inkle-remote", "inkle-replay"},
 }
 
 # The checker's file tests start from Python source and call the library, as its users do.

@@ -7,5 +7,5 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 folder=${1:?usage: scripts/wheel.sh FOLDER}
 say "building the wheel with LLVM linked statically"
-"$venv/bin/maturin" build --locked --release --strip --no-default-features --features static-llvm --out "$folder"
+"$venv/bin/maturin" build --locked --release --strip --no-default-features --features static-llvm,remote-cache --out "$folder"
 ls -l "$folder"/*.whl

@@ -352,6 +352,13 @@ def test_an_option_changes_the_hash(module):
     assert wp.get_module(module.__name__).get_module_identifier() != before
 
 
+def test_a_setting_of_the_process_changes_the_name_of_the_file(module, tmp_path, monkeypatch):
+    (first,) = wp.compile_aot_module(module, "cpu", module_dir=tmp_path)
+    monkeypatch.setattr(wp.config, "verify_fp", True)
+    (second,) = wp.compile_aot_module(module, "cpu", module_dir=tmp_path)
+    assert first != second and second.name.startswith(wp.get_module(module.__name__).get_module_identifier())
+
+
 def test_other_devices_compile_as_usual(module, tmp_path, cuda_device):
     wp.compile_aot_module(module, cuda_device, module_dir=tmp_path / "out")
     wp.load_aot_module(module, cuda_device, module_dir=tmp_path / "out")

@@ -75,6 +75,8 @@ fn strips_hash(py: Python<'_>, module: &Module) -> PyResult<bool> {
 pub fn identifier(py: Python<'_>, module: &Module) -> PyResult<String> {
     // The name is free text, the file's is not.
     let name = module.name().replace(['/', '\0'], "_");
+    // What `inkle.config` says may have changed since the kernels were looked at.
+    module.touch();
     if strips_hash(py, module)? {
         return Ok(format!("wp_{name}"));
     }
@@ -203,9 +205,9 @@ pub fn compile_aot_module<'py>(
         });
     }
     targets.extend(archs);
+    let identifier = identifier(py, module)?;
     let kernels = Kernels::of(py, module)?;
     check(py, module, &kernels)?;
-    let identifier = identifier(py, module)?;
     let folder = folder(py, module_dir, &identifier)?;
     let reuse = config(py)?.getattr("cache_kernels")?.is_truthy()?;
     let mut paths = Vec::new();

@@ -155,6 +155,8 @@ mod _native {
         // NVIDIA's wheels are looked for where Python looks for packages, when a kernel needs them.
         let folders: Vec<std::path::PathBuf> = py.import("sys")?.getattr("path")?.extract()?;
         inkle_module::set_package_folders(folders);
+        #[cfg(feature = "remote-cache")]
+        inkle_module::set_remote_opener(inkle_remote::open);
         crate::trace::follow_environment(py)?;
         module.add("version", env!("CARGO_PKG_VERSION"))?;
         module.add("CompileError", crate::error::compile_error_class(py)?)?;
