@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use crate::activity::{Activity, Info, State, Summaries, array_count, has_float};
+use crate::error::AdjointError;
 use crate::overwrite;
 use crate::scalar::ones;
 use crate::sweep::{Result, Sweep};
@@ -253,6 +254,7 @@ impl<'m> Driver<'m> {
         }
         let need = sweep.need(f.body);
         overwrite::check(f, sweep.needs.known())?;
+        refuse_locals(f, &sweep.activity)?;
         sweep.forward(f.body, &need, true)?;
         let returned = sweep.yielded(f.body);
         for (position, &i) in wanted.iter().enumerate() {
@@ -279,10 +281,34 @@ impl<'m> Driver<'m> {
             Sweep::new(self, id, activity, format!("{}.backward", f.name), Vec::new(), Vec::new());
         let need = sweep.need(f.body);
         overwrite::check(f, sweep.needs.known())?;
+        refuse_locals(f, &sweep.activity)?;
         sweep.forward(f.body, &need, true)?;
         sweep.reverse(f.body)?;
         let function = sweep.finish(Vec::new());
         self.push(function);
         Ok(())
+    }
+}
+
+/// Refuses arrays of the thread's own, with floats, where gradients flow: they would be lost there.
+fn refuse_locals(f: &Function, activity: &Activity) -> Result<()> {
+    let mut stack = vec![f.body];
+    let mut found = None;
+    let mut flows = false;
+    while let Some(block) = stack.pop() {
+        for &op in &f.block(block).ops {
+            let data = f.op(op);
+            stack.extend(&data.blocks);
+            flows |= activity.is_active_op(op);
+            if let OpKind::Local(_) = data.kind
+                && f.ty(data.results[0]).as_array().is_some_and(|a| has_float(a.elem))
+            {
+                found = Some(data.span);
+            }
+        }
+    }
+    match found.filter(|_| flows) {
+        Some(span) => Err(AdjointError::LocalArray(span)),
+        None => Ok(()),
     }
 }

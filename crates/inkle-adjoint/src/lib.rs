@@ -18,6 +18,10 @@
 //! which computes the function again and gives the gradients of its parameters. What is known of each operation's
 //! derivative is in one table, `rules.rs`, with the formulas in `scalar.rs`.
 //!
+//! Arrays of the thread's own become values before all this (`locals.rs`): what is written there is carried through
+//! branches and loops as every other value is. One that is large, or passed on, stays an array and carries no gradient;
+//! a kernel that needs one is refused.
+//!
 //! # Branches and loops
 //!
 //! The reverse of a block first computes again what the block needs, right there, so no value outlives its block. `if`
@@ -40,6 +44,7 @@
 mod activity;
 mod driver;
 mod error;
+mod locals;
 mod loops;
 mod memory;
 mod need;
@@ -49,7 +54,9 @@ mod rules;
 mod scalar;
 mod sweep;
 
-use inkle_ir::{FunctionId, Module, Type};
+use std::borrow::Cow;
+
+use inkle_ir::{Function, FunctionId, Module, Type};
 
 use activity::{Info, State, array_count, has_float};
 use driver::Driver;
@@ -85,11 +92,22 @@ pub fn is_differentiable(element: Type) -> bool {
 pub fn complete(module: &mut Module) -> Result<(), AdjointError> {
     // The first one needs none of the others: functions come before what they are the derivatives of is used.
     while let Some(stub) = module.functions.iter().position(|f| f.links.derivative_of.is_some()) {
-        let mut driver = Driver::new(module);
+        let source = promoted(module);
+        let mut driver = Driver::new(&source);
         driver.complete(FunctionId::new(stub))?;
         *module = driver.out;
     }
     Ok(())
+}
+
+/// The module with arrays of the thread's own made values, where they can be.
+fn promoted(module: &Module) -> Cow<'_, Module> {
+    let changed: Vec<Option<Function>> = module.functions.iter().map(locals::promote).collect();
+    if changed.iter().all(Option::is_none) {
+        return Cow::Borrowed(module);
+    }
+    let functions = changed.into_iter().zip(&module.functions);
+    Cow::Owned(Module { functions: functions.map(|(new, old)| new.unwrap_or_else(|| old.clone())).collect() })
 }
 
 /// The module that runs the kernel of `module` backwards, for arguments with the given gradients. It has the kernel's
@@ -110,7 +128,8 @@ pub fn backward(module: &Module, grads: &[ArrayGrad]) -> Result<Module, AdjointE
         .iter()
         .map(|p| Info { varied: false, arrays: rest.by_ref().take(array_count(p.ty)).collect() })
         .collect();
-    let mut driver = Driver::new(module);
+    let module = promoted(module);
+    let mut driver = Driver::new(&module);
     driver.kernel(&params)?;
     Ok(driver.out)
 }

@@ -129,6 +129,8 @@ impl<'d, 'm> Sweep<'d, 'm> {
                 OpKind::While => self.forward_while(op, need, reversed)?,
                 _ if !is_needed => {}
                 OpKind::Atomic(_) | OpKind::AtomicCas => return Err(AdjointError::AtomicResult(data.span)),
+                // What was written there is not written again.
+                OpKind::Local(_) => return Err(AdjointError::LocalArray(data.span)),
                 OpKind::If => self.forward_if(op, need)?,
                 OpKind::Call(callee) => {
                     let callee = self.driver.replay(*callee)?;

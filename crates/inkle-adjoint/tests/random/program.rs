@@ -1,8 +1,8 @@
 //! Random kernels of which every part is differentiable: branches, loops of all kinds, functions, vectors and structs.
 
 use inkle_ir::{
-    BinaryOp, Block, Builder, CmpOp, Constant, Field, Function, FunctionId, FunctionKind, Module, OpKind,
-    Param, Scalar, Type, UnaryOp, Value,
+    AtomicOp, BinaryOp, Block, Builder, CmpOp, Constant, Field, Function, FunctionId, FunctionKind, Module,
+    OpKind, Param, Scalar, Type, UnaryOp, Value,
 };
 
 pub const F: Type = Type::F64;
@@ -43,6 +43,8 @@ pub struct Maker<'s> {
     /// Functions that can be called: `(f64, vec3) -> (f64, vec3)`.
     callees: usize,
     arrays: Option<[Value; 2]>,
+    /// Arrays of the thread's own that are in scope.
+    locals: Vec<Value>,
 }
 
 /// A kernel of `(x: array<f64>, n: i32, y: array<f64>)`, where thread i writes `y[i]`.
@@ -84,7 +86,17 @@ impl<'s> Maker<'s> {
     fn new(source: &'s mut Source, function: Function, callees: usize) -> Maker<'s> {
         let block = function.body;
         let scope = function.block(block).params.to_vec();
-        Maker { source, function, block, scope, nesting: 0, budget: 40, callees, arrays: None }
+        Maker {
+            source,
+            function,
+            block,
+            scope,
+            nesting: 0,
+            budget: 40,
+            callees,
+            arrays: None,
+            locals: Vec::new(),
+        }
     }
 
     fn build(&mut self) -> Builder<'_> {
@@ -159,7 +171,7 @@ impl<'s> Maker<'s> {
                 return;
             }
             self.budget -= 1;
-            let choice = self.source.below(16);
+            let choice = self.source.below(20);
             let made = match choice {
                 0 | 1 if self.nesting < 3 => {
                     self.branch();
@@ -176,6 +188,27 @@ impl<'s> Maker<'s> {
                 5 if self.callees > 0 => {
                     self.call();
                     continue;
+                }
+                14 => {
+                    let ty = [F, V][self.source.below(2)];
+                    let local = self.build().local(ty, &[3]);
+                    self.locals.push(local);
+                    continue;
+                }
+                15 | 16 if !self.locals.is_empty() => {
+                    let reference = self.own_place();
+                    let ty = self.function.ty(reference).as_ref_target().expect("an address");
+                    let value = self.value(ty);
+                    if self.source.below(3) == 0 {
+                        self.build().atomic(AtomicOp::Add, reference, value);
+                    } else {
+                        self.build().store(reference, value);
+                    }
+                    continue;
+                }
+                17 if !self.locals.is_empty() => {
+                    let reference = self.own_place();
+                    self.build().load(reference)
                 }
                 6 => self.read(),
                 7 => {
@@ -218,6 +251,18 @@ impl<'s> Maker<'s> {
         }
     }
 
+    /// The address of an element of an own array, or of a component of one.
+    fn own_place(&mut self) -> Value {
+        let local = self.locals[self.source.below(self.locals.len())];
+        let index = self.index3();
+        let reference = self.build().elem(local, &[index]);
+        if self.function.ty(reference) == Type::reference(V) && self.source.below(2) == 0 {
+            let index = self.index3();
+            return self.build().comp(reference, index);
+        }
+        reference
+    }
+
     fn formula(&mut self) -> Value {
         let (a, b) = (self.value(F), self.value(F));
         match self.source.below(8) {
@@ -251,7 +296,7 @@ impl<'s> Maker<'s> {
 
     /// Fills a block; what it defines is forgotten, but for what `last` makes of it.
     fn inside<T>(&mut self, block: Block, last: impl FnOnce(&mut Self) -> T) -> T {
-        let (outer, in_scope) = (self.block, self.scope.len());
+        let (outer, in_scope, locals) = (self.block, self.scope.len(), self.locals.len());
         self.block = block;
         self.nesting += 1;
         self.scope.extend(self.function.block(block).params.to_vec());
@@ -259,6 +304,7 @@ impl<'s> Maker<'s> {
         let made = last(self);
         self.nesting -= 1;
         self.scope.truncate(in_scope);
+        self.locals.truncate(locals);
         self.block = outer;
         made
     }
