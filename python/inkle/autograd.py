@@ -36,8 +36,10 @@ class FunctionMetadata:
 class _Subject:
     """A kernel, or a function that launches kernels, with arguments to run it on."""
 
-    def __init__(self, function, dim, inputs, outputs, device, max_blocks, block_dim):
+    def __init__(self, function, dim, inputs, outputs, device, max_blocks, block_dim, restores=True):
         self.function, self.dim, self.inputs = function, dim, list(inputs or ())
+        # Whether what a run does to its inputs is undone before the next.
+        self.restores = restores
         self.is_kernel = isinstance(function, _native.Kernel)
         if self.is_kernel and outputs is None:
             raise ValueError("the outputs of a kernel must be given")
@@ -48,7 +50,8 @@ class _Subject:
 
     def run(self):
         """Runs from the state at the start; gives the outputs."""
-        self.restore()
+        if self.restores:
+            self.restore()
         for array, data in zip(self.given or (), self.given_start):
             if data is not None:
                 array.assign(data)
@@ -150,11 +153,12 @@ def jacobian(
         restore_inputs: Whether the inputs are given their values back.
 
     Returns:
-        ``{(input, output): matrix}``; a row for each output number, a column for each input number.
+        ``{(input, output): matrix}``; a row for each output number, a column for each input number, NaN where it was not
+        looked at.
     """
     import numpy as np
 
-    subject = _Subject(function, dim, inputs, outputs, device, max_blocks, block_dim)
+    subject = _Subject(function, dim, inputs, outputs, device, max_blocks, block_dim, restore_inputs)
     try:
         with Tape() as tape:
             results = subject.go()
@@ -162,7 +166,7 @@ def jacobian(
             raise ValueError("Kernel must have backward pass enabled to compute Jacobians")
         pairs = subject.pairs(results, input_output_mask)
         found = {
-            (i, j): np.zeros((_count(results[j]), _count(subject.inputs[i])), subject.inputs[i].numpy().dtype)
+            (i, j): np.full((_count(results[j]), _count(subject.inputs[i])), np.nan, subject.inputs[i].numpy().dtype)
             for i, j in pairs
         }
         for j in sorted({j for _, j in pairs}):
@@ -209,12 +213,12 @@ def jacobian_fd(
     """As :func:`jacobian`, by central differences of step ``eps``; nothing runs backwards."""
     import numpy as np
 
-    subject = _Subject(function, dim, inputs, outputs, device, max_blocks, block_dim)
+    subject = _Subject(function, dim, inputs, outputs, device, max_blocks, block_dim, restore_inputs)
     try:
         results = subject.run()
         pairs = subject.pairs(results, input_output_mask)
         found = {
-            (i, j): np.zeros((_count(results[j]), _count(subject.inputs[i])), subject.inputs[i].numpy().dtype)
+            (i, j): np.full((_count(results[j]), _count(subject.inputs[i])), np.nan, subject.inputs[i].numpy().dtype)
             for i, j in pairs
         }
         for i in sorted({i for i, _ in pairs}):
@@ -227,6 +231,7 @@ def jacobian_fd(
                     # What was really moved by: the step is rounded with the number.
                     step = float(moved[column]) - float(start.reshape(-1)[column])
                     subject.start[i] = moved.reshape(start.shape)
+                    subject.inputs[i].assign(subject.start[i])
                     outs = subject.run()
                     sides.append(
                         (step, {j: outs[j].numpy().reshape(-1).astype(np.float64) for k, j in pairs if k == i})
@@ -274,17 +279,32 @@ def gradcheck(
     import numpy as np
 
     common = {"device": device, "max_blocks": max_blocks, "block_dim": block_dim}
-    subject = _Subject(function, dim, inputs, outputs, device, max_blocks, block_dim)
+    subject = _Subject(function, dim, inputs, outputs, device, max_blocks, block_dim, restore_inputs)
     try:
         differences = jacobian_fd(
-            function, dim, inputs, outputs, input_output_mask, max_inputs_per_var=max_inputs_per_var, eps=eps, **common
+            function,
+            dim,
+            inputs,
+            outputs,
+            input_output_mask,
+            max_inputs_per_var=max_inputs_per_var,
+            eps=eps,
+            restore_inputs=restore_inputs,
+            **common,
         )
         # A second run must start from the same outputs, to which it may add.
         for array, data in zip(subject.given or (), subject.given_start):
             if data is not None:
                 array.assign(data)
         gradients = jacobian(
-            function, dim, inputs, outputs, input_output_mask, max_outputs_per_var=max_outputs_per_var, **common
+            function,
+            dim,
+            inputs,
+            outputs,
+            input_output_mask,
+            max_outputs_per_var=max_outputs_per_var,
+            restore_inputs=restore_inputs,
+            **common,
         )
     finally:
         if restore_inputs:

@@ -345,8 +345,8 @@ impl Rename<'_> {
     }
 
     fn expr(&self, expr: &mut Expr) {
-        if let Some(name) = self.adjoint(expr) {
-            *expr.kind = ExprKind::Name(name);
+        if let Some(adjoint) = self.adjoint(expr) {
+            *expr = adjoint;
             return;
         }
         match &mut *expr.kind {
@@ -389,12 +389,24 @@ impl Rename<'_> {
         }
     }
 
-    /// The variable of `wp.adjoint[x]`.
-    fn adjoint(&self, expr: &Expr) -> Option<String> {
+    /// The variable of `wp.adjoint[x]`, or its part for a part of `x`.
+    fn adjoint(&self, expr: &Expr) -> Option<Expr> {
         let ExprKind::Subscript { value, indices } = &*expr.kind else { return None };
         let [index] = &indices[..] else { return None };
-        let ExprKind::Name(param) = &*index.kind else { return None };
-        let is_adjoint = value.path()?.last() == Some(&"adjoint");
-        (is_adjoint && self.params.contains(param)).then(|| adjoint_name(param))
+        if value.path()?.last() != Some(&"adjoint") {
+            return None;
+        }
+        let mut part = index.clone();
+        let mut root = &mut part;
+        loop {
+            match &mut *root.kind {
+                ExprKind::Name(param) if self.params.contains(param) => {
+                    *param = adjoint_name(param);
+                    return Some(part);
+                }
+                ExprKind::Attribute { value, .. } | ExprKind::Subscript { value, .. } => root = value,
+                _ => return None,
+            }
+        }
     }
 }
