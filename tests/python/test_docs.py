@@ -25,7 +25,8 @@ def program_of(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_programs_of_a_page_run(page, tmp_path):
+def test_the_programs_of_a_page_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     program = tmp_path / f"{page.stem}.py"
     program.write_text(program_of(page))
     runpy.run_path(str(program))

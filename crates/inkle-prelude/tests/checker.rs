@@ -142,7 +142,9 @@ fn every_function_passes_the_checker() {
     ];
     let mut failures = Vec::new();
     let mut checked = 0;
-    for function in functions() {
+    // Gradients are no functions to be called; they are checked with the functions whose they are, in the gradients
+    // of every built-in (tests/python/test_builtin_gradients.py).
+    for function in functions().iter().filter(|f| !f.name().starts_with("_adj_")) {
         let mut admitted = 0;
         for variable in scalars {
             if let Some(result) = check(function, variable) {
