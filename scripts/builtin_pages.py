@@ -247,7 +247,11 @@ def stub(groups):
         for name, forms in names.items():
             builtins.setdefault(name, []).extend(forms)
     # What Python has of its own under a built-in's name, such as `zeros`, is what code outside kernels calls.
-    own = {name: getattr(inkle, name) for name in sorted({"map", *vars(inkle)}) if not name.startswith("_")}
+    own = {
+        name: getattr(inkle, name)
+        for name in sorted({"map", "print_diagnostics", *vars(inkle)})
+        if not name.startswith("_")
+    }
     own = {
         n: v for n, v in own.items() if n not in TYPES and not inspect.ismodule(v) and type(v) is not _native.Builtin
     }

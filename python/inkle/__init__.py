@@ -145,6 +145,7 @@ from inkle._scopes import (
 __version__ = version
 
 DeterministicMode = config.DeterministicMode
+MemoryKind = config.MemoryKind
 
 # The values double precision has room for; kernels round them to the type they need.
 e = E = 2.718281828459045
@@ -204,7 +205,7 @@ _ANNOTATIONS = (
 _PLANNED = frozenset(
     """
     Allocator Bvh BvhQuery BvhQueryTiled CudaManagedAllocator GLTextureResource HashGrid
-    HashGridQuery JaxCallableGraphMode JaxModulePreloadMode MarchingCubes MemoryKind Mesh MeshQuery MeshQueryAABB
+    HashGridQuery JaxCallableGraphMode JaxModulePreloadMode MarchingCubes  Mesh MeshQuery MeshQueryAABB
     MeshQueryAABBTiled MeshQueryPoint MeshQueryRay ModuleBuildOptions RegisteredGLBuffer ScopedAllocator
     ScopedCudaProfiler ScopedMemoryTracker ScopedMempoolAccess ScopedPeerAccess Texture
     Texture1D Texture2D Texture3D TextureAddressMode TextureFilterMode TextureResourceFlags TimingResult Volume
@@ -215,7 +216,7 @@ _PLANNED = frozenset(
     from_ipc_handle from_jax from_paddle
     get_cpu_kernel_cache_key get_cuda_kernel_properties get_cuda_max_cluster_dim
     get_cuda_toolkit_version get_device_allocator is_cubql_available
-    jax_callable jax_kernel launch_tiled map_cuda_device print_diagnostics print_memory_report set_cuda_allocator
+    jax_callable jax_kernel launch_tiled map_cuda_device print_memory_report set_cuda_allocator
     set_device_allocator set_mempool_access_enabled set_peer_access_enabled stream_from_paddle tile
     tile_stack timing_begin timing_end timing_print to_jax to_paddle unmap_cuda_device
     """.split()
@@ -260,6 +261,8 @@ def _find(name):
         found = Union[Device, str, None]  # noqa: UP007 - a plain `|` with a string does not evaluate
     if found is None and name == "map":
         from inkle._map import map as found
+    if found is None and name == "print_diagnostics":
+        from inkle._diagnostics import print_diagnostics as found
     if found is None and name in _ANNOTATIONS:
         from inkle._planned import Absent
 
@@ -293,4 +296,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *builtin_names(), *_LAZY_MODULES, *_TORCH, "Tape", "map"})
+    return sorted({*globals(), *builtin_names(), *_LAZY_MODULES, *_TORCH, "Tape", "map", "print_diagnostics"})

@@ -396,6 +396,10 @@ class Logger:
     def warning(self, message: Any, category: Any = ..., stacklevel: Any = ...) -> Any:
         """Takes a warning, of a class of ``warnings`` or ``None``."""
 
+class MemoryKind:
+    """Where the elements of an array are."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
 class Module:
     """A group of kernels, functions and structs that share options."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -634,6 +638,9 @@ class array(Generic[_T]):
         """Whether the elements follow one another in row-major order without gaps."""
     def list(self) -> Any:
         """The elements in one flat list."""
+    @property
+    def memory_kind(self) -> Any:
+        """What kind of memory the elements are in, a `MemoryKind`."""
     @property
     def ndim(self) -> Any:
         """The number of dimensions."""
@@ -1258,6 +1265,9 @@ def overload(kernel: Any, arg_types: Any = ...) -> Any:
 phi: _builtins.float
 
 pi: _builtins.float
+
+def print_diagnostics() -> Any:
+    """Prints versions, settings and devices, for reports of problems, and returns them as a dictionary."""
 
 def record_event(event: Any = ..., external: Any = ...) -> Any:
     """Records an event on the current stream: the given one, or a new one of the default device."""

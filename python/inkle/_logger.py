@@ -38,7 +38,7 @@ class LoggerBasic:
     def warning(self, message, category=None, stacklevel=1):
         with warnings.catch_warnings():
             warnings.formatwarning = _format_warning
-            warnings.warn(message, category or UserWarning, stacklevel=stacklevel + 1)
+            warnings.warn(message, category or UserWarning, stacklevel=stacklevel)
 
     def error(self, message):
         print(f"Warp Error: {message}", file=sys.stderr)
@@ -152,7 +152,8 @@ def log_warning(message, category=None, stacklevel=1, once=False):
     once = once or (category is not None and issubclass(category, DeprecationWarning))
     if once and (category, message) in _warnings_seen:
         return
-    _logger.warning(message, category, stacklevel + 1)
+    # Seen from the logger's method, this function is one level up and its caller another.
+    _logger.warning(message, category, stacklevel + 2)
     if once:
         _warnings_seen.add((category, message))
 

@@ -16,6 +16,17 @@ class LaunchArrayAccessMode(IntEnum):
     STRICT = 2
 
 
+class MemoryKind(IntEnum):
+    """Where the elements of an array are."""
+
+    UNKNOWN = 0
+    HOST = 1
+    PINNED = 2
+    CUDA_DEVICE = 3
+    CUDA_MEMPOOL = 4
+    CUDA_MANAGED = 5
+
+
 class DeterministicMode(IntEnum):
     """How far results are the same from run to run."""
 

@@ -162,3 +162,10 @@ def test_kinds_are_told_apart():
         wp.launch(read_indexed, 9, inputs=[values, out], device="cpu")
     with pytest.raises(RuntimeError, match="expects fabricarray"):
         wp.launch(count_up, 9, inputs=[out, out], device="cpu")
+
+
+def test_arrays_like_them_are_plain(device):
+    values = wp.fabricarray(described(buckets(device), "f4", device=device), "a")
+    for like in (values, values[wp.array([1, 2], dtype=int, device=device)]):
+        made = wp.zeros_like(like)
+        assert (type(made), made.shape, made.dtype) == (wp.array, like.shape, wp.float32)

@@ -68,9 +68,14 @@ pub enum Emit {
 pub fn compiler_version() -> &'static str {
     static VERSION: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     VERSION.get_or_init(|| {
-        let (major, minor, patch) = inkwell::support::get_llvm_version();
-        format!("inkle {} llvm {major}.{minor}.{patch} codegen {REVISION}", env!("CARGO_PKG_VERSION"))
+        format!("inkle {} llvm {} codegen {REVISION}", env!("CARGO_PKG_VERSION"), llvm_version())
     })
+}
+
+/// The version of LLVM that makes the code.
+pub fn llvm_version() -> String {
+    let (major, minor, patch) = inkwell::support::get_llvm_version();
+    format!("{major}.{minor}.{patch}")
 }
 
 /// Makes code for a verified module.

@@ -27,7 +27,7 @@ mod target;
 mod uniformity;
 mod value;
 
-pub use compile::{Artifact, ArtifactKind, Emit, compile, compiler_version, emit_text};
+pub use compile::{Artifact, ArtifactKind, Emit, compile, compiler_version, emit_text, llvm_version};
 pub use error::CodegenError;
 pub use math::{RuntimeSymbol, Signature, runtime_symbols};
 pub use nvidia::set_package_folders;

@@ -31,7 +31,7 @@ pub use error::CompileError;
 pub use graph::{GraphSource, recompile};
 pub use inkle_adjoint::{ArrayGrad, count_arrays, is_differentiable};
 pub use inkle_codegen::{
-    CUDA_ARCHS, CpuTarget, CudaOutput, CudaTarget, Lanes, Options, Target, TargetNameError,
+    CUDA_ARCHS, CpuTarget, CudaOutput, CudaTarget, Lanes, Options, Target, TargetNameError, llvm_version,
     set_package_folders,
 };
 pub use inkle_diag::trace::record as record_trace;

@@ -261,11 +261,14 @@ fn like<'py>(
 ) -> PyResult<Bound<'py, Array>> {
     let py = array.py();
     let source = array.get();
-    let runtime = source.runtime(py)?;
-    let device = device.unwrap_or_else(|| runtime.device());
-    let pinned = pinned.unwrap_or_else(|| device.is_cpu() && runtime.is_pinned());
-    let shape: Vec<i64> = runtime.shape().iter().map(|&n| n.into()).collect();
-    let made = empty_array(py, device, runtime.dtype(), &shape, pinned)?;
+    let Some(home) = source.home() else {
+        return Err(argument_error(py, "this array is an annotation; it has no elements"));
+    };
+    let device = device.unwrap_or(home);
+    let is_pinned = || source.data().is_some_and(|data| data.array().is_pinned());
+    let pinned = pinned.unwrap_or_else(|| device.is_cpu() && is_pinned());
+    let shape: Vec<i64> = source.extents().iter().map(|&n| n.into()).collect();
+    let made = empty_array(py, device, source.elem(), &shape, pinned)?;
     let made = Array::wrap(py, made, source.dtype_object(py)?)?;
     if requires_grad.unwrap_or_else(|| source.has_grad()) {
         made.get().require_grad(py)?;
@@ -449,7 +452,7 @@ fn like_argument<'py>(
     pinned: Option<bool>,
     retain_grad: bool,
 ) -> PyResult<Bound<'py, Array>> {
-    let src = &gathered_argument(src, "src")?;
+    let src = any_array_argument(src, "src")?;
     let device = device.map(|d| device_argument(src.py(), Some(d))).transpose()?;
     let made = like(src, device, requires_grad, pinned)?;
     made.get().retain(src.py(), retain_grad)?;
@@ -622,8 +625,8 @@ fn copy_elements(
         let message = "offsets and a count are only supported for 1-D arrays and contiguous ones";
         return Err(argument_error(py, message));
     }
-    let to = part(py, to, "destination", dest_offset, count)?;
-    to.copy_from(&part(py, from, "source", src_offset, count)?, stream).into_py(py)
+    let from = part(py, from, "source", src_offset, count)?;
+    part(py, to, "destination", dest_offset, count)?.copy_from(&from, stream).into_py(py)
 }
 
 /// An array over memory that someone else owns and keeps alive.

@@ -159,6 +159,7 @@ mod _native {
         inkle_module::set_remote_opener(inkle_remote::open);
         crate::trace::follow_environment(py)?;
         module.add("version", env!("CARGO_PKG_VERSION"))?;
+        module.add("llvm_version", inkle_module::llvm_version())?;
         module.add("CompileError", crate::error::compile_error_class(py)?)?;
         for mistake in [error::Mistake::Name, error::Mistake::Attribute, error::Mistake::Other] {
             module.add(mistake.class(py)?.name()?, mistake.class(py)?)?;

@@ -97,6 +97,23 @@ impl StridedArray {
         held(slf).filter(|data| !data.array().is_empty()).map(|data| data.array().address())
     }
 
+    /// What kind of memory the elements are in, a `MemoryKind`.
+    #[getter]
+    fn memory_kind<'py>(slf: &Bound<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let name = match held(slf).map(|data| data.array()) {
+            None => "UNKNOWN",
+            Some(array) => match array.memory().kind() {
+                rt::MemoryKind::Pinned => "PINNED",
+                rt::MemoryKind::Device if array.memory().is_pooled() => "CUDA_MEMPOOL",
+                rt::MemoryKind::Device => "CUDA_DEVICE",
+                rt::MemoryKind::Host => "HOST",
+                rt::MemoryKind::Foreign if array.device().is_cpu() => "HOST",
+                rt::MemoryKind::Foreign => "UNKNOWN",
+            },
+        };
+        py.import("inkle")?.getattr("MemoryKind")?.getattr(name)
+    }
+
     /// Whether the elements lie in page-locked host memory.
     #[getter]
     fn pinned(slf: &Bound<'_, Self>) -> bool {

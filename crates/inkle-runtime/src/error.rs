@@ -254,7 +254,20 @@ impl fmt::Display for RuntimeError {
             ZeroStep { dim } => write!(f, "slice step cannot be zero (dimension {dim})"),
             BadStep { dim, step } => write!(f, "the slice step {step} of dimension {dim} is too large"),
             ReshapeCount { from, to } => {
-                write!(f, "cannot reshape {} to {}: the element counts differ", Tuple(from), Tuple(to))
+                // An extent of -1 stands for what is left.
+                let count = |n: i64| if n < 0 { "any".to_owned() } else { n.to_string() };
+                let sizes = [
+                    count(from.iter().map(|&n| i64::from(n)).product()),
+                    count(to.iter().fold(1, |n: i64, &e| n.saturating_mul(e))),
+                ];
+                write!(
+                    f,
+                    "cannot reshape array of shape {} (size {}) into shape {} (size {})",
+                    Tuple(from),
+                    sizes[0],
+                    Tuple(to),
+                    sizes[1]
+                )
             }
             ReshapeUnknowns { to } => {
                 write!(f, "cannot reshape to {}: only one extent may be -1, none below", Tuple(to))

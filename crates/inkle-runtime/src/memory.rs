@@ -291,6 +291,11 @@ impl Allocation {
         self.device
     }
 
+    /// Whether it comes from a memory pool of a GPU.
+    pub fn is_pooled(&self) -> bool {
+        matches!(self.owner, Owner::Pool { .. })
+    }
+
     /// What kind it is.
     pub fn kind(&self) -> MemoryKind {
         match self.owner {

@@ -1,6 +1,13 @@
 """Devices, kernels, functions, modules and launches."""
 
 import inkle
+from inkle._diagnostics import (  # noqa: F401 - their names are here
+    get_libmathdx_version,
+    get_llvm_version,
+    get_nvrtc_version,
+    get_warp_clang_version,
+    get_warp_version,
+)
 from inkle._logger import log_warning  # noqa: F401 - programs replace it here
 from inkle._planned import absent
 
