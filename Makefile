@@ -18,6 +18,7 @@ demo: build ## denoise a photograph, observe a humanoid; pictures in out/
 	@$(PYTHON_VENV) demos/run_all.py
 
 test: build ## run every test of Rust and Python
+	@scripts/setup.sh test
 	@$(PYTHON_VENV) scripts/run_tests.py
 
 conformance: build ## run Warp's own tests on inkle and print what part passes (CONFORMANCE_FLAGS=--help)

@@ -3,6 +3,8 @@
 # with Python packages. Doing it again is quick and changes nothing.
 #
 #     scripts/setup.sh              what building, testing and the demos need
+#     scripts/setup.sh test         also what tests of the replay library need: CMake, and on x86-64 a compiler and an
+#                                   emulator for 64-bit Arm
 #     scripts/setup.sh bench        also .bench-venv, with the peer that the benchmarks measure beside inkle
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -14,6 +16,13 @@ host_python=${PYTHON:-$(PATH=${PATH#"$venv/bin:"} command -v python3 || echo pyt
 need_packages=()
 command -v llvm-config-22 >/dev/null || need_packages+=(llvm-22-dev libpolly-22-dev libzstd-dev zlib1g-dev)
 command -v cc >/dev/null || need_packages+=(build-essential)
+if [ "$wanted" = test ]; then
+    command -v cmake >/dev/null || need_packages+=(cmake)
+    if [ "$(uname -m)" = x86_64 ]; then
+        command -v aarch64-linux-gnu-gcc >/dev/null || need_packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
+        command -v qemu-aarch64 >/dev/null || need_packages+=(qemu-user)
+    fi
+fi
 
 command -v cargo >/dev/null || die "cargo is not on the PATH; inkle is built with Rust 1.95 or newer (https://rustup.rs)"
 rust=$(rustc --version | cut -d' ' -f2)
@@ -39,6 +48,15 @@ if [ ${#need_packages[@]} -gt 0 ]; then
     # One word of many on purpose.
     # shellcheck disable=SC2086
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive $install -qq -o Dpkg::Use-Pty=0 </dev/null >/dev/null
+fi
+
+arm=aarch64-unknown-linux-gnu
+if [ "$wanted" = test ] && [ "$(uname -m)" = x86_64 ] && [ ! -d "$(rustc --print sysroot)/lib/rustlib/$arm" ]; then
+    if command -v rustup >/dev/null; then
+        rustup --quiet target add "$arm"
+    else
+        say "there is no rustup to install Rust's standard library for $arm with: tests that need it are skipped"
+    fi
 fi
 
 # make_venv FOLDER GROUP...: a virtual environment with dependency groups of pyproject.toml, made anew only when
