@@ -400,6 +400,44 @@ def test_a_change_recompiles_exactly_what_reaches_it(tmp_path, change, recompile
     assert (count.compiled, count.cached) == (recompiled, 0)
 
 
+def test_a_function_defined_again_is_called_from_the_next_launch_on(tmp_path):
+    text = """
+    @wp.func
+    def helper(v: float):
+        return v * {first}
+
+    @wp.kernel
+    def calls(x: wp.array(dtype=float)):
+        x[0] = helper(1.0)
+
+    @wp.kernel
+    def does_not(x: wp.array(dtype=float)):
+        x[0] = {first} - 1.0
+    """
+    source = load(tmp_path, text.format(first=3.0 + next(_serial) / 256.0))
+    x = wp.zeros(1, dtype=float, device="cpu")
+    wp.launch(source.calls, dim=1, inputs=[x], device="cpu")
+    wp.launch(source.does_not, dim=1, inputs=[x], device="cpu")
+    again = wp.func(source.helper.func, module=source.helper.module)
+    assert again is not source.helper
+    with Compiled() as count:
+        wp.launch(source.calls, dim=1, inputs=[x], device="cpu")
+        wp.launch(source.does_not, dim=1, inputs=[x], device="cpu")
+    assert (count.compiled, count.cached) == (0, 0)
+    exec_again(source, "@wp.func\ndef helper(v: float):\n    return v * 77.25\n", tmp_path / "again.py")
+    with Compiled() as count:
+        wp.launch(source.calls, dim=1, inputs=[x], device="cpu")
+        assert x.numpy()[0] == 77.25
+        wp.launch(source.does_not, dim=1, inputs=[x], device="cpu")
+    assert (count.compiled, count.cached) == (1, 0)
+
+
+def exec_again(module, text, path):
+    """Runs `text` in a module, as a cell of a notebook does."""
+    path.write_text(text)
+    exec(compile(text, str(path), "exec"), module.__dict__)
+
+
 def test_closures_with_equal_values_are_one_kernel(tmp_path):
     def make(scale):
         @wp.kernel(module="unique")

@@ -24,13 +24,11 @@ pub fn compile_module(
     launched: &Bound<'_, Kernel>,
     device: Device,
 ) -> PyResult<()> {
-    if inkle_module::cores() == 1 {
+    let count = module.get().kernel_count(py);
+    if !(2..=MOST_KERNELS).contains(&count) || inkle_module::cores() == 1 {
         return Ok(());
     }
     let kernels = module.get().kernels(py)?;
-    if kernels.len() > MOST_KERNELS {
-        return Ok(());
-    }
     apply_cache_settings(py)?;
     finish_at_exit(py)?;
     for kernel in kernels.values() {

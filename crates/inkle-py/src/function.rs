@@ -165,6 +165,14 @@ impl Function {
                 let earlier = earlier.cast::<Function>()?.get();
                 let mut set: Vec<_> = earlier.overloads.lock().unwrap_or_else(|e| e.into_inner()).clone();
                 let mut overloads = Vec::new();
+                let mut repeated = false;
+                for other in &set {
+                    repeated |= repeats(other.function.bind(py), function)?;
+                }
+                if !repeated {
+                    // Kernels that call it by its name mean the new one from their next launch on.
+                    crate::kernel::EPOCH.fetch_add(1, Ordering::Relaxed);
+                }
                 for other in set.drain(..) {
                     let (theirs, ours) = (parameters(other.function.bind(py))?, parameters(function)?);
                     if theirs == ours {
@@ -198,6 +206,24 @@ impl Function {
         functions.set_item(name, &declared)?;
         Ok(declared)
     }
+}
+
+/// Whether a function is another one over again, as closures are that are made at every step: the same code over the
+/// same objects.
+fn repeats(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = a.py();
+    for name in [intern!(py, "__code__"), intern!(py, "__globals__"), intern!(py, "__defaults__")] {
+        if !a.getattr(name)?.is(&b.getattr(name)?) {
+            return Ok(false);
+        }
+    }
+    let (theirs, ours) = (scope::closure(a)?, scope::closure(b)?);
+    for (name, value) in theirs.iter() {
+        if !ours.get_item(name)?.is_some_and(|v| v.is(&value)) {
+            return Ok(false);
+        }
+    }
+    Ok(theirs.len() == ours.len())
 }
 
 /// Reports an annotation such as `float | int`: in kernels a parameter has one type.

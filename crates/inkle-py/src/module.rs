@@ -134,6 +134,11 @@ impl Module {
         }
     }
 
+    /// How many keys there are that kernels have or had.
+    pub fn kernel_count(&self, py: Python<'_>) -> usize {
+        self.kernels.bind(py).len()
+    }
+
     /// The latest kernel of each key, those that live.
     ///
     /// # Errors

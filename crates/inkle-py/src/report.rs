@@ -106,12 +106,8 @@ impl Load<'_> {
         load: impl FnOnce() -> Result<(Arc<Loaded>, How), CompileError> + Send,
     ) -> PyResult<Arc<Loaded>> {
         let least = threshold(py)?;
-        let mut title = String::new();
-        if least <= INFO {
-            title = title_of(self);
-        }
         if least <= DEBUG {
-            say(py, DEBUG, &format!("{title}: kernel {} starts", self.kernel))?;
+            say(py, DEBUG, &format!("{}: kernel {} starts", title_of(self), self.kernel))?;
         }
         let start = Instant::now();
         let result = py.detach(load);
@@ -124,9 +120,9 @@ impl Load<'_> {
         };
         let first = self.module.is_first_load(self.device) || end == End::Failed;
         if first && least <= INFO {
-            say(py, INFO, &took(&title, time, end))?;
+            say(py, INFO, &took(&title_of(self), time, end))?;
         } else if least <= DEBUG {
-            say(py, DEBUG, &took(&format!("{title}: kernel {}", self.kernel), time, end))?;
+            say(py, DEBUG, &took(&format!("{}: kernel {}", title_of(self), self.kernel), time, end))?;
         }
         result.map(|(code, _)| code).map_err(|error| exception(py, &error))
     }
