@@ -42,9 +42,10 @@ class Contestant:
     module: str
     versions: dict = field(default_factory=dict)
 
-    def run(self, program, cache=None, device=None, one_core=False, quick=False):
-        """Run `programs/<program>` in a fresh process; `cache` is the folder of its kernel cache."""
-        environment = dict(os.environ, BENCH_MODULE=self.module)
+    def run(self, program, cache=None, device=None, one_core=False, quick=False, settings=()):
+        """Run `programs/<program>` in a fresh process; `cache` is the folder of its kernel cache, `settings` are more
+        pairs of its environment."""
+        environment = dict(os.environ, BENCH_MODULE=self.module, **dict(settings))
         environment["CUDA_CACHE_DISABLE"] = "1"
         if cache is not None:
             environment["BENCH_CACHE"] = str(cache)

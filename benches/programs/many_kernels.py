@@ -1,6 +1,8 @@
-"""Compiles a module of many kernels of middling size, and runs each once; prints what the two took.
+"""Compiles a module of many kernels of middling size, and runs each once; then one more is added to the module. Prints
+what each took.
 
-The kernels differ in their constants, so that no cache can take one for another.
+The kernels differ in their constants, so that no cache can take one for another. `BENCH_KERNELS` is their number;
+`BENCH_BACKWARD=0` and `BENCH_LEVEL` set the options of those names.
 """
 
 import importlib.util
@@ -16,6 +18,10 @@ from kernels import wp
 COUNT = int(os.environ.get("BENCH_KERNELS", "20"))
 DEVICE = os.environ.get("BENCH_DEVICE", "cpu")
 HEADER = "from kernels import wp\n"
+if "BENCH_BACKWARD" in os.environ:
+    wp.config.enable_backward = os.environ["BENCH_BACKWARD"] == "1"
+if "BENCH_LEVEL" in os.environ:
+    wp.config.optimization_level = int(os.environ["BENCH_LEVEL"])
 KERNEL = """
 
 @wp.kernel
@@ -62,6 +68,15 @@ with tempfile.TemporaryDirectory() as folder:
     wp.synchronize_device(DEVICE)
     launched = time.perf_counter()
 
+    more = Path(folder, "more_contacts.py")
+    more.write_text(KERNEL.format(k=COUNT + 1))
+    exec(compile(more.read_text(), str(more), "exec"), contacts.__dict__)
+    start_of_more = time.perf_counter()
+    kernel = getattr(contacts, f"contact_{COUNT + 1}")
+    wp.launch(kernel, dim=1, inputs=[points, points, frames, energy, 1, 0.1], device=DEVICE)
+    wp.synchronize_device(DEVICE)
+    added = time.perf_counter()
+
 print(
     json.dumps(
         {
@@ -69,6 +84,7 @@ print(
             "declare_s": declared - start,
             "load_s": loaded - declared,
             "first_launches_s": launched - loaded,
+            "one_more_s": added - start_of_more,
         }
     )
 )
