@@ -3,8 +3,6 @@
 use inkle_diag::Span;
 use inkle_ir::{Module, Type, Value};
 
-use crate::target::Target;
-
 /// How many threads of a launch one pass of the code handles: on CPUs in one vector, on GPUs in one hardware thread.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Lanes {
@@ -71,12 +69,12 @@ impl Options {
         self.checks || self.verify_fp || self.lineinfo
     }
 
-    /// These choices less those that make no difference to the code of `module` for `target`: what differs in nothing else
-    /// need not be compiled again.
-    pub fn effective(&self, module: &Module, target: &Target) -> Options {
+    /// These choices less those that make no difference to the code of `module` for a CPU or a GPU: what differs in nothing
+    /// else need not be compiled again.
+    pub fn effective(&self, module: &Module, on_gpu: bool) -> Options {
         let mut options = self.clone();
         let unchosen = Options::default();
-        if matches!(target, Target::Cpu(_)) {
+        if !on_gpu {
             options.aligned = unchosen.aligned;
             options.grid_stride = unchosen.grid_stride;
             options.max_registers = unchosen.max_registers;
@@ -231,13 +229,12 @@ mod tests {
         };
         let ints = module("kernel @k(%a: array<i32, 1>) {\n return\n}");
         let floats = module("kernel @k(%x: f32) {\n return\n}");
-        let cpu = Target::Cpu(crate::CpuTarget::host());
-        let gpu = Target::Cuda(crate::CudaTarget { arch: 90, output: crate::CudaOutput::Ptx });
-        assert_eq!(chosen.effective(&ints, &cpu), Options::default());
-        assert_eq!(chosen.effective(&floats, &gpu), chosen);
+        let (cpu, gpu) = (false, true);
+        assert_eq!(chosen.effective(&ints, cpu), Options::default());
+        assert_eq!(chosen.effective(&floats, gpu), chosen);
         let math = Options { fast_math: true, fuse_fp: false, ..Options::default() };
-        assert_eq!(chosen.effective(&floats, &cpu), math);
+        assert_eq!(chosen.effective(&floats, cpu), math);
         let grid = Options { fast_math: false, fuse_fp: true, ..chosen.clone() };
-        assert_eq!(chosen.effective(&ints, &gpu), grid);
+        assert_eq!(chosen.effective(&ints, gpu), grid);
     }
 }

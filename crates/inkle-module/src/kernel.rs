@@ -310,7 +310,25 @@ impl Kernel {
 
     /// Those of the options that the code on a device depends on, the others at their defaults.
     pub fn effective(&self, device: Device, options: &Options) -> Options {
-        options.effective(&self.ir.module, &device_target(device, CudaOutput::Cubin))
+        options.effective(&self.ir.module, device.is_cuda())
+    }
+
+    /// The kernel's code on a device if an equal kernel has loaded it; as [`load`](Self::load) else.
+    pub fn shared(&self, device: Device, options: &Options) -> Option<Arc<Loaded>> {
+        let options = self.effective(device, options);
+        if let Some(found) = self.find(device, &options) {
+            return Some(found);
+        }
+        let key = LoadKey { digest: *self.ir.code_digest(&options), device, options };
+        let slot = loaded().lock().unwrap_or_else(PoisonError::into_inner).get(&key)?.clone();
+        // Somebody who is loading it holds the slot, and is to be waited for without the interpreter.
+        let code = slot.try_lock().ok()?.clone()?;
+        SHARED.fetch_add(1, Ordering::Relaxed);
+        let mut variants = self.variants.write().unwrap_or_else(PoisonError::into_inner);
+        if !variants.iter().any(|(d, o, _)| *d == device && *o == key.options) {
+            variants.push((device, key.options, code.clone()));
+        }
+        Some(code)
     }
 
     fn find(&self, device: Device, options: &Options) -> Option<Arc<Loaded>> {
@@ -346,7 +364,8 @@ impl Kernel {
     /// # Errors
     /// [`CompileError::Codegen`].
     pub fn code(&self, target: &Target, options: &Options) -> Result<Entry, CompileError> {
-        self.made(target, &options.effective(&self.ir.module, target)).map(|(entry, _)| entry)
+        self.made(target, &options.effective(&self.ir.module, matches!(target, Target::Cuda(_))))
+            .map(|(entry, _)| entry)
     }
 
     fn made(&self, target: &Target, options: &Options) -> Result<(Entry, Source), CompileError> {
@@ -370,7 +389,7 @@ impl Kernel {
 
     /// What the code for a target is found by.
     pub(crate) fn key(&self, target: &Target, options: &Options) -> blake3::Hash {
-        let options = &options.effective(&self.ir.module, target);
+        let options = &options.effective(&self.ir.module, matches!(target, Target::Cuda(_)));
         cache_key(self.ir.code_digest(options), target, options)
     }
 

@@ -123,6 +123,11 @@ impl Module {
         Ok(options.shown.bind(py))
     }
 
+    /// Whether anybody has looked at the module's options, so that they may say something.
+    pub fn has_options(&self, py: Python<'_>) -> bool {
+        self.options.get(py).is_some()
+    }
+
     /// What the module itself says about an option; `None` when that is nothing.
     ///
     /// # Errors

@@ -97,6 +97,10 @@ impl Code {
             return Ok(code);
         }
         let options = instance.options_for(&variant);
+        if let Some(code) = self.kernel.shared(variant.device, &options) {
+            self.push(variant, code.clone());
+            return Ok(code);
+        }
         apply_cache_settings(py)?;
         let load = Load {
             module: instance.module.get(),

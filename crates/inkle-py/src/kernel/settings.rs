@@ -1,14 +1,18 @@
 //! What kernel, module and process say about compilation; the more specific wins.
 
-use inkle_module::{CheckOptions, Options};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+use inkle_module::{CheckOptions, ModuleOption, Options};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::Kernel;
+use super::{EPOCH, Kernel};
 use crate::module::config;
 
 /// The settings that hold for a kernel now.
+#[derive(Clone)]
 pub(super) struct Settings {
     pub options: Options,
     pub check: CheckOptions,
@@ -23,6 +27,23 @@ impl Settings {
     /// # Errors
     /// For values that an option cannot have.
     pub fn read(py: Python<'_>, kernel: &Kernel) -> PyResult<Settings> {
+        /// What the process says, and when it was asked: assigning to `inkle.config` starts a new epoch.
+        static OF_PROCESS: Mutex<Option<(u64, Settings)>> = Mutex::new(None);
+        if !kernel.options.bind(py).is_empty() || kernel.module.get().has_options(py) {
+            return Settings::ask(py, kernel);
+        }
+        let epoch = EPOCH.load(Ordering::Relaxed);
+        if let Some((asked, settings)) = &*OF_PROCESS.lock().unwrap_or_else(|e| e.into_inner())
+            && *asked == epoch
+        {
+            return Ok(settings.clone());
+        }
+        let settings = Settings::ask(py, kernel)?;
+        *OF_PROCESS.lock().unwrap_or_else(|e| e.into_inner()) = Some((epoch, settings.clone()));
+        Ok(settings)
+    }
+
+    fn ask(py: Python<'_>, kernel: &Kernel) -> PyResult<Settings> {
         let own = kernel.options.bind(py);
         let module = kernel.module.get();
         let config = config(py)?;
@@ -32,6 +53,10 @@ impl Settings {
             }
             if let Some(value) = module.own_option(py, name)? {
                 return Ok(Some(value));
+            }
+            // What only kernels have is no setting of the process.
+            if ModuleOption::of(name).is_err() {
+                return Ok(None);
             }
             Ok(config.getattr_opt(name)?.filter(|v| !v.is_none()))
         };
