@@ -110,6 +110,8 @@ pub enum RuntimeError {
     RangeOutOfBounds { array: &'static str, offset: usize, count: usize, len: usize },
     /// The arrays given to an algorithm do not fit it.
     BadInput { operation: &'static str, problem: String },
+    /// Something that is possible only during a capture.
+    NotCapturing,
     /// The result of an operation is needed at once, but a graph is being captured.
     NotInGraph { operation: &'static str, instead: &'static str },
     /// An axis that the array does not have.
@@ -175,6 +177,7 @@ impl RuntimeError {
             | ByteCount { .. }
             | ParamBytes { .. }
             | BlockDim { .. }
+            | NotCapturing
             | NoTiming => ErrorClass::InvalidArgument,
         }
     }
@@ -338,6 +341,7 @@ impl fmt::Display for RuntimeError {
             }
             BlockDim { block_dim, max } => write!(f, "block size {block_dim} is outside 1..={max}"),
             CheckFailed { message } => f.write_str(message),
+            NotCapturing => f.write_str("the stream is not being captured"),
             NoTiming => f.write_str("elapsed time needs events created with timing"),
             Threads { count, reason } => write!(f, "cannot start {count} worker threads: {reason}"),
         }

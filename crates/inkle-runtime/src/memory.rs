@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
+use crate::cuda::Relaxed;
 use crate::cuda::sys::{self, Failure};
 use crate::device::{Device, InContext};
 use crate::error::RuntimeError;
@@ -118,8 +119,12 @@ impl Allocation {
             return Ok(Allocation::make(device, 0, 0, Owner::Empty));
         }
         collect_retired();
-        let pooled = device.is_mempool_enabled();
         let current = device.enter()?;
+        // Memory that a graph uses lies outside it, so that its address holds for every launch, and for bodies of
+        // conditions and loops, in which nothing can be allocated.
+        let capturing = stream.is_capturing()?;
+        let pooled = device.is_mempool_enabled() && !capturing;
+        let _relaxed = if capturing { Relaxed::enter(current.driver) } else { None };
         let mut found = allocate(&current, stream, bytes, pooled);
         if matches!(found, Err(failure) if failure.is(sys::CUDA_ERROR_OUT_OF_MEMORY))
             && wait_for_retired(device)
@@ -151,6 +156,7 @@ impl Allocation {
         }
         collect_retired();
         let current = Device::cuda(0)?.enter()?;
+        let _relaxed = Relaxed::enter(current.driver);
         let mut address = ptr::null_mut();
         // SAFETY: `address` is a valid place; a context is current.
         match unsafe { current.driver.mem_host_alloc(&mut address, bytes, sys::MEMHOSTALLOC_PORTABLE) } {
@@ -424,6 +430,7 @@ impl Retired {
             }
             Owner::Pinned => {
                 if let Ok(current) = Device::cuda(0).and_then(Device::enter) {
+                    let _relaxed = Relaxed::enter(current.driver);
                     let memory = ptr::with_exposed_provenance_mut(self.address as usize);
                     // SAFETY: `Allocation::pinned` had it from the driver; it is freed once.
                     let _ = unsafe { current.driver.mem_free_host(memory) };
@@ -438,6 +445,7 @@ impl Retired {
             }
             Owner::Device => {
                 if let Ok(current) = self.device.enter() {
+                    let _relaxed = Relaxed::enter(current.driver);
                     // SAFETY: it was allocated by the driver and is freed once.
                     let _ = unsafe { current.driver.mem_free(self.address) };
                 }

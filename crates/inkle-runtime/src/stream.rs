@@ -46,6 +46,16 @@ impl Stream {
         Ok(Stream::from_owned(device, stream))
     }
 
+    /// A new stream that is ordered with no other.
+    ///
+    /// # Errors
+    /// As [`new`](Stream::new).
+    pub fn unordered(device: Device) -> Result<Stream, RuntimeError> {
+        let context = device.context()?;
+        let stream = OwnedStream::create(sys::driver()?, context, sys::STREAM_NON_BLOCKING, 0)?;
+        Ok(Stream::from_owned(device, stream))
+    }
+
     /// A stream that someone else owns, by its `CUstream` handle (zero is the legacy default stream). It is
     /// not destroyed.
     ///

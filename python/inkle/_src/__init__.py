@@ -9,7 +9,7 @@ from importlib import import_module
 from inkle._planned import absent
 
 _absent = absent("inkle._src")
-_MODULES = ("build", "builtins", "codegen", "context", "logger", "types", "utils")
+_MODULES = ("apic", "build", "builtins", "codegen", "context", "logger", "types", "utils")
 
 
 def __getattr__(name):

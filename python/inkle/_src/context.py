@@ -14,6 +14,12 @@ from inkle._planned import absent
 _missing = absent("inkle._src.context")
 
 
+def _is_graph_capture_allocation_supported(device):
+    """Whether arrays can be made while a graph is captured."""
+    inkle.get_device(device)
+    return True
+
+
 def __getattr__(name):
     if name == "builtin_functions":
         return {known: inkle.builtin(known) for known in inkle.builtin_names()}

@@ -372,7 +372,7 @@ impl Way {
                 src.memory.record_use(&self.stream);
                 self.upload(dst.address, src.address, bytes)?;
                 if bytes > STAGED_BYTES && src.memory.kind() != MemoryKind::Pinned {
-                    self.stream.synchronize()?;
+                    self.wait_unless_captured()?;
                 }
                 Ok(())
             }
@@ -381,12 +381,17 @@ impl Way {
                 src.memory.record_use(&self.stream);
                 self.download(dst.address, src.address, bytes)?;
                 if dst.memory.kind() != MemoryKind::Pinned {
-                    self.stream.synchronize()?;
+                    self.wait_unless_captured()?;
                 }
                 Ok(())
             }
             (false, false) => unreachable!("copies between CPU arrays do not come here"),
         }
+    }
+
+    /// Waits for the stream. What is captured runs later, when whoever keeps the graph sees to its memory.
+    fn wait_unless_captured(&self) -> Result<(), RuntimeError> {
+        if self.stream.is_capturing()? { Ok(()) } else { self.stream.synchronize() }
     }
 
     fn upload(&self, dst: u64, src: u64, bytes: usize) -> Result<(), RuntimeError> {

@@ -4,8 +4,11 @@
 //! The driver is loaded on first use. Nothing here runs when only the CPU is used, and contexts are made
 //! for a device when that device is first used.
 
+mod graph;
 pub(crate) mod owned;
 pub(crate) mod record;
 pub(crate) mod sys;
 
+pub(crate) use graph::Relaxed;
+pub use graph::{Body, CaptureMode, CudaGraph, has_conditional_nodes};
 pub use sys::{SymbolLookup, install_driver};

@@ -183,11 +183,12 @@ const LOG_BYTES: usize = 8192;
 impl OwnedModule {
     /// Loads PTX text or a cubin.
     pub(crate) fn load(
-        driver: &Driver,
+        driver: &'static Driver,
         context: &'static Context,
         image: &[u8],
     ) -> Result<OwnedModule, RuntimeError> {
         let _current = context.enter(driver)?;
+        let _relaxed = super::Relaxed::enter(driver);
         // PTX is text that ends with a NUL; a cubin does not mind one more byte.
         let mut terminated = Vec::with_capacity(image.len() + 1);
         terminated.extend_from_slice(image);

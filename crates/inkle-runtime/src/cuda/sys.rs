@@ -69,11 +69,61 @@ pub(crate) const LAUNCH_PARAM_BUFFER_POINTER: *mut c_void = ptr::without_provena
 pub(crate) const LAUNCH_PARAM_BUFFER_SIZE: *mut c_void = ptr::without_provenance_mut(2);
 
 pub(crate) const STREAM_CAPTURE_STATUS_NONE: c_int = 0;
+pub(crate) const STREAM_SET_CAPTURE_DEPENDENCIES: c_uint = 1;
 
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub(crate) struct CUuuid {
     pub bytes: [u8; 16],
+}
+
+/// The parameters of a node (`CUgraphNodeParams`), as far as conditional nodes use them.
+#[repr(C)]
+pub(crate) struct CUgraphNodeParams {
+    /// 13: a conditional node.
+    kind: c_int,
+    reserved0: [c_int; 3],
+    handle: u64,
+    /// 0: if, 1: while.
+    condition: c_int,
+    /// The number of bodies.
+    count: c_uint,
+    /// Where the driver tells the bodies' graphs.
+    bodies: *mut CUgraph,
+    context: CUcontext,
+    reserved1: [u64; 25],
+    reserved2: u64,
+}
+
+const _: () = {
+    assert!(size_of::<CUgraphNodeParams>() == 256);
+    assert!(std::mem::offset_of!(CUgraphNodeParams, handle) == 16);
+    assert!(std::mem::offset_of!(CUgraphNodeParams, bodies) == 32);
+    assert!(std::mem::offset_of!(CUgraphNodeParams, reserved2) == 248);
+};
+
+impl CUgraphNodeParams {
+    /// A conditional node with one body.
+    pub(crate) fn conditional(handle: u64, condition: c_int, context: CUcontext) -> CUgraphNodeParams {
+        CUgraphNodeParams {
+            kind: 13,
+            reserved0: [0; 3],
+            handle,
+            condition,
+            count: 1,
+            bodies: ptr::null_mut(),
+            context,
+            reserved1: [0; 25],
+            reserved2: 0,
+        }
+    }
+
+    /// The graph of the body, once the node was added.
+    pub(crate) fn body(&self) -> Option<CUgraph> {
+        // SAFETY: the driver leaves the place null or makes it point to as many graphs as were asked for, one, which
+        // stay as long as the node.
+        if self.bodies.is_null() { None } else { Some(unsafe { *self.bodies }) }
+    }
 }
 
 /// Where a peer or a pool's memory may be reached from (`CUmemAccessDesc`).
@@ -230,6 +280,9 @@ driver! {
     "cuStreamGetPriority" fn stream_get_priority(stream: CUstream, priority: *mut c_int);
     "cuStreamBeginCapture_v2" fn stream_begin_capture(stream: CUstream, mode: c_int);
     "cuStreamEndCapture" fn stream_end_capture(stream: CUstream, graph: *mut CUgraph);
+    "cuStreamGetCaptureInfo_v2" fn stream_get_capture_info(stream: CUstream, status: *mut c_int, id: *mut u64, graph: *mut CUgraph, waits: *mut *const CUgraphNode, count: *mut usize);
+    "cuStreamUpdateCaptureDependencies" fn stream_update_capture_dependencies(stream: CUstream, waits: *mut CUgraphNode, count: usize, flags: c_uint);
+    "cuStreamBeginCaptureToGraph" fn stream_begin_capture_to_graph(stream: CUstream, graph: CUgraph, waits: *const CUgraphNode, edges: *const c_void, count: usize, mode: c_int);
     "cuStreamIsCapturing" fn stream_is_capturing(stream: CUstream, status: *mut c_int);
     "cuThreadExchangeStreamCaptureMode" fn thread_exchange_stream_capture_mode(mode: *mut c_int);
 
@@ -275,6 +328,8 @@ driver! {
     "cuGraphUpload" fn graph_upload(exec: CUgraphExec, stream: CUstream);
     "cuGraphGetNodes" fn graph_get_nodes(graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize);
     "cuGraphExecDestroy" fn graph_exec_destroy(exec: CUgraphExec);
+    "cuGraphAddNode" fn graph_add_node(node: *mut CUgraphNode, graph: CUgraph, waits: *const CUgraphNode, count: usize, params: *mut CUgraphNodeParams);
+    "cuGraphConditionalHandleCreate" fn graph_conditional_handle_create(handle: *mut u64, graph: CUgraph, context: CUcontext, value: c_uint, flags: c_uint);
     "cuGraphDestroy" fn graph_destroy(graph: CUgraph);
     "cuGraphDebugDotPrint" fn graph_debug_dot_print(graph: CUgraph, path: *const c_char, flags: c_uint);
 }
