@@ -14,13 +14,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use inkle_ir::Type;
+use inkle_runtime::cuda::{CaptureMode, PausedCapture};
 use inkle_runtime::record::{self, Operation, Recorder, Verdict};
-use inkle_runtime::{Allocation, Array, Device, Loaded, RuntimeError, next_serial};
+use inkle_runtime::{Allocation, Array, Device, Loaded, RuntimeError, Stream, next_serial};
 
 use crate::error::GraphError;
 use crate::graph::{Graph, KernelSource, Parts};
 use crate::ops::{Condition, Kernel, Launch, Node, Op, OpStream, Pointer, Region, RegionKind, Space, View};
-use crate::replay::Bound;
+use crate::replay::{Bound, emit_nodes};
 
 /// A launch as it is shown to a capture.
 pub struct Launched<'a> {
@@ -72,13 +73,38 @@ struct State {
     sources: Vec<Option<Arc<dyn KernelSource>>>,
     /// The list that operations are put into, and the ones around it.
     lists: Vec<Vec<Node>>,
+    /// The CUDA streams that take part, by handle: queue 0 is the one of the capture.
+    queues: Vec<u64>,
+    /// The numbers of the events that were recorded on them, by handle.
+    events: BTreeMap<u64, u32>,
+    event_count: u32,
     /// Whatever has to live as long as the graph.
     held: Vec<Box<dyn Any + Send + Sync>>,
+}
+
+/// What a capture on a GPU is about.
+#[derive(Clone, Debug, Default)]
+pub struct CudaOptions {
+    /// The stream whose work is recorded; the device's current one for `None`.
+    pub stream: Option<Stream>,
+    /// Whether somebody else began the capture of the stream, and will end it.
+    pub external: bool,
+    /// How strict the driver is about calls that cannot be captured.
+    pub mode: CaptureMode,
+}
+
+/// The driver's capture, in which operations on a GPU are recorded beside ours.
+struct Driver {
+    stream: Stream,
+    external: bool,
+    mode: CaptureMode,
+    paused: RefCell<Option<PausedCapture>>,
 }
 
 /// A capture under way.
 struct Session {
     device: Device,
+    driver: Option<Driver>,
     /// Allocations with this serial number or a later one were made inside the capture.
     first_serial: u64,
     paused: Cell<bool>,
@@ -116,10 +142,26 @@ impl Recorder for Watch {
                 algorithm.each(|array, _| device = array.device());
                 device
             }
+            Operation::RecordEvent { stream, .. } | Operation::WaitEvent { stream, .. } => stream.device(),
         };
         let Some(session) = find(device) else { return Ok(Verdict::Run) };
         let mut state = session.state.borrow_mut();
+        let queue = match operation {
+            Operation::Copy { stream, .. } | Operation::Fill { stream, .. } => {
+                session.queue(&state, *stream)?
+            }
+            Operation::Algorithm(algorithm) if device.is_cuda() => {
+                let instead = "arrays on the CPU";
+                return Err(RuntimeError::NotInGraph { operation: algorithm.name(), instead });
+            }
+            Operation::Algorithm(_) => Some(0),
+            Operation::RecordEvent { stream, .. } => session.queue(&state, Some(stream))?,
+            Operation::WaitEvent { event, stream } => state.join(*event, stream),
+        };
+        let Some(queue) = queue else { return Ok(Verdict::Run) };
         let op = match operation {
+            Operation::RecordEvent { event, .. } => Op::Record { event: state.event(*event) },
+            Operation::WaitEvent { event, .. } => Op::Wait { event: state.events[event] },
             Operation::Copy { dst, src, .. } => {
                 Op::Copy { dst: state.view(&session, dst), src: state.view(&session, src) }
             }
@@ -130,8 +172,8 @@ impl Recorder for Watch {
                 Op::Algorithm(algorithm.try_map(|array| Ok::<_, RuntimeError>(state.view(&session, array)))?)
             }
         };
-        state.push(op);
-        Ok(if session.device.is_cpu() { Verdict::Keep } else { Verdict::Run })
+        state.push(queue, op);
+        Ok(session.verdict(&state))
     }
 
     fn records(&self, device: Device) -> bool {
@@ -155,18 +197,74 @@ pub fn is_capturing(device: Device) -> bool {
     record::may_be_recording() && find(device).is_some()
 }
 
-/// Begins a capture on `device`: from now on this thread records what it does there. On the CPU nothing of it runs.
+impl Session {
+    /// What becomes of an operation that was recorded: the driver captures those on a GPU, but for bodies, which are put
+    /// into its graph when they are complete.
+    fn verdict(&self, state: &State) -> Verdict {
+        if self.driver.is_some() && state.lists.len() == 1 { Verdict::Run } else { Verdict::Keep }
+    }
+
+    /// The queue that a stream is in the capture; `None` if it has no part in it.
+    fn queue(&self, state: &State, stream: Option<&Stream>) -> Result<Option<u32>, RuntimeError> {
+        if self.driver.is_none() {
+            return Ok(Some(0));
+        }
+        let handle = match stream {
+            Some(stream) => stream.handle(),
+            None => self.device.stream()?.handle(),
+        };
+        Ok(state.queues.iter().position(|known| *known == handle).map(|queue| queue as u32))
+    }
+
+    /// Puts operations that were recorded into the driver's capture, unless they are in a body.
+    fn emit(&self, state: &State, nodes: &[Node]) -> Result<(), GraphError> {
+        let Some(driver) = self.driver.as_ref().filter(|_| state.lists.len() == 1) else { return Ok(()) };
+        let memory: Vec<Bound> = state.seen.iter().map(|seen| Bound::whole(seen.memory.clone())).collect();
+        emit_nodes(&driver.stream, 0, nodes, state.event_count, &memory, &state.code)
+    }
+}
+
+/// Begins a capture on `device`: from now on this thread records what it does there. On the CPU nothing of it runs; on a
+/// GPU this is [`begin_cuda`] with the device's current stream.
 ///
 /// # Errors
 /// [`GraphError::AlreadyCapturing`].
 pub fn begin(device: Device) -> Result<(), GraphError> {
+    if device.is_cuda() { begin_cuda(device, CudaOptions::default()) } else { begin_with(device, None) }
+}
+
+/// Begins a capture on a GPU: what this thread queues on the stream, and on those that come to wait for it, is recorded.
+///
+/// # Errors
+/// [`GraphError::AlreadyCapturing`]; the driver's.
+pub fn begin_cuda(device: Device, options: CudaOptions) -> Result<(), GraphError> {
+    let stream = match options.stream {
+        Some(stream) => stream,
+        None => device.stream()?,
+    };
+    let (external, mode) = (options.external, options.mode);
+    begin_with(device, Some(Driver { stream: stream.clone(), external, mode, paused: RefCell::new(None) }))?;
+    if !external && let Err(error) = stream.begin_capture(mode) {
+        abandon_records(device);
+        return Err(error.into());
+    }
+    Ok(())
+}
+
+fn begin_with(device: Device, driver: Option<Driver>) -> Result<(), GraphError> {
     let known = |s: &Rc<Session>| s.device == device;
     if SESSIONS.with(|sessions| sessions.borrow().iter().any(known)) {
         return Err(GraphError::AlreadyCapturing { device: device.to_string() });
     }
-    let state = State { lists: vec![Vec::new()], ..State::default() };
-    let session =
-        Session { device, first_serial: next_serial(), paused: Cell::new(false), state: RefCell::new(state) };
+    let queues = driver.iter().map(|driver| driver.stream.handle()).collect();
+    let state = State { lists: vec![Vec::new()], queues, ..State::default() };
+    let session = Session {
+        device,
+        driver,
+        first_serial: next_serial(),
+        paused: Cell::new(false),
+        state: RefCell::new(state),
+    };
     SESSIONS.with(|sessions| sessions.borrow_mut().push(Rc::new(session)));
     record::set_recorder(Some(Rc::new(Watch)));
     Ok(())
@@ -182,16 +280,31 @@ pub fn end(device: Device) -> Result<Graph, GraphError> {
         return Err(GraphError::InsideBody { what: "end" });
     }
     forget(&session);
-    let state = session.state.take();
-    Graph::from_parts(state.finish(device))
+    let captured = match &session.driver {
+        Some(driver) if !driver.external => Some(driver.stream.end_capture()?),
+        _ => None,
+    };
+    let mut parts = session.state.take().finish(device);
+    parts.captured = captured;
+    Graph::from_parts(parts)
 }
 
 /// Gives up the capture on `device`, wherever in it the thread is. Does nothing when there is none.
 pub fn abandon(device: Device) {
-    let session = SESSIONS.with(|sessions| sessions.borrow().iter().find(|s| s.device == device).cloned());
-    if let Some(session) = session {
-        forget(&session);
+    if let Some(session) = abandon_records(device)
+        && let Some(driver) = &session.driver
+        && !driver.external
+        && !session.paused.get()
+    {
+        driver.stream.abandon_capture();
     }
+}
+
+fn abandon_records(device: Device) -> Option<Rc<Session>> {
+    let known = |s: &&Rc<Session>| s.device == device;
+    let session = SESSIONS.with(|sessions| sessions.borrow().iter().find(known).cloned())?;
+    forget(&session);
+    Some(session)
 }
 
 fn forget(session: &Rc<Session>) {
@@ -211,6 +324,12 @@ fn forget(session: &Rc<Session>) {
 /// [`GraphError::NotCapturing`].
 pub fn pause(device: Device) -> Result<Paused, GraphError> {
     let session = recording(device)?;
+    if session.state.borrow().lists.len() > 1 {
+        return Err(GraphError::InsideBody { what: "pause" });
+    }
+    if let Some(driver) = session.driver.as_ref().filter(|driver| !driver.external) {
+        *driver.paused.borrow_mut() = Some(driver.stream.pause_capture()?);
+    }
     session.paused.set(true);
     Ok(Paused { session: session.first_serial, device })
 }
@@ -222,10 +341,16 @@ pub fn pause(device: Device) -> Result<Paused, GraphError> {
 pub fn resume(paused: Paused) -> Result<(), GraphError> {
     let known = |s: &&Rc<Session>| s.first_serial == paused.session;
     let session = SESSIONS.with(|sessions| sessions.borrow().iter().find(known).cloned());
-    match session {
-        Some(session) if session.paused.replace(false) => Ok(()),
-        _ => Err(GraphError::NotPaused),
+    let Some(session) = session.filter(|session| session.paused.get()) else {
+        return Err(GraphError::NotPaused);
+    };
+    if let Some(driver) = &session.driver
+        && let Some(paused) = driver.paused.take()
+    {
+        driver.stream.resume_capture(paused, driver.mode)?;
     }
+    session.paused.set(false);
+    Ok(())
 }
 
 /// Keeps something as long as the graph of the capture on `device` lives.
@@ -237,13 +362,18 @@ pub fn hold(device: Device, kept: Box<dyn Any + Send + Sync>) -> Result<(), Grap
     Ok(())
 }
 
-/// Records a launch on `device`. Whether it also has to run now is the result: not on the CPU.
+/// Records a launch on `device`, on a GPU on `stream`. Whether it also has to run now is the result: not on the CPU.
 ///
 /// # Errors
 /// [`GraphError::NotCapturing`]; [`GraphError::UnknownMemory`] if an address is not in its array's memory.
-pub fn launch(device: Device, launched: Launched<'_>) -> Result<Verdict, GraphError> {
+pub fn launch(
+    device: Device,
+    stream: Option<&Stream>,
+    launched: Launched<'_>,
+) -> Result<Verdict, GraphError> {
     let session = recording(device)?;
     let mut state = session.state.borrow_mut();
+    let Some(queue) = session.queue(&state, stream)? else { return Ok(Verdict::Run) };
     let kernel = state.kernel(launched.code, launched.kernel);
     let mut params = launched.params.into_boxed_slice();
     let mut pointers = Vec::with_capacity(launched.pointers.len());
@@ -268,8 +398,8 @@ pub fn launch(device: Device, launched: Launched<'_>) -> Result<Verdict, GraphEr
     let (block_dim, max_blocks, shared_bytes) =
         (launched.block_dim, launched.max_blocks, launched.shared_bytes);
     let pointers = pointers.into_boxed_slice();
-    state.push(Op::Launch(Launch { kernel, params, pointers, block_dim, max_blocks, shared_bytes }));
-    Ok(if session.device.is_cpu() { Verdict::Keep } else { Verdict::Run })
+    state.push(queue, Op::Launch(Launch { kernel, params, pointers, block_dim, max_blocks, shared_bytes }));
+    Ok(session.verdict(&state))
 }
 
 /// Makes the operations of `graph` part of the capture on its device.
@@ -279,7 +409,11 @@ pub fn launch(device: Device, launched: Launched<'_>) -> Result<Verdict, GraphEr
 pub fn insert(graph: &Graph) -> Result<(), GraphError> {
     let session = recording(graph.device())?;
     let mut state = session.state.borrow_mut();
+    if session.driver.is_some() {
+        graph.whole("be part of another graph")?;
+    }
     let nodes = state.adopt(graph);
+    session.emit(&state, &nodes)?;
     state.current().extend(nodes);
     Ok(())
 }
@@ -324,7 +458,9 @@ pub fn push_if(condition: &Array, on_true: Body, on_false: Body) -> Result<(), G
     let session = recording(condition.device())?;
     let mut state = session.state.borrow_mut();
     let condition = state.condition(&session, condition)?;
-    state.push(Op::If { condition, on_true: on_true.0, on_false: on_false.0 });
+    let op = Op::If { condition, on_true: on_true.0, on_false: on_false.0 };
+    session.emit(&state, &[Node { queue: 0, op: op.clone() }])?;
+    state.push(0, op);
     Ok(())
 }
 
@@ -336,7 +472,9 @@ pub fn push_while(condition: &Array, body: Body) -> Result<(), GraphError> {
     let session = recording(condition.device())?;
     let mut state = session.state.borrow_mut();
     let condition = state.condition(&session, condition)?;
-    state.push(Op::While { condition, body: body.0 });
+    let op = Op::While { condition, body: body.0 };
+    session.emit(&state, &[Node { queue: 0, op: op.clone() }])?;
+    state.push(0, op);
     Ok(())
 }
 
@@ -360,8 +498,28 @@ impl State {
         self.lists.last_mut().expect("a session has a list until it ends")
     }
 
-    fn push(&mut self, op: Op) {
-        self.current().push(Node { queue: 0, op });
+    fn push(&mut self, queue: u32, op: Op) {
+        self.current().push(Node { queue, op });
+    }
+
+    /// The number of an event that is recorded now. Recorded again it is another event.
+    fn event(&mut self, handle: u64) -> u32 {
+        let number = self.event_count;
+        self.event_count += 1;
+        self.events.insert(handle, number);
+        number
+    }
+
+    /// The queue that a stream is once it waits for an event; `None` if the event has no part in the capture.
+    fn join(&mut self, event: u64, stream: &Stream) -> Option<u32> {
+        self.events.get(&event)?;
+        let handle = stream.handle();
+        let known = self.queues.iter().position(|queue| *queue == handle);
+        let queue = known.unwrap_or_else(|| {
+            self.queues.push(handle);
+            self.queues.len() - 1
+        });
+        Some(queue as u32)
     }
 
     fn kernel(
@@ -431,6 +589,8 @@ impl State {
                 self.kernel(code, &|| (Kernel::clone(&stream.kernels[k]), source.clone()))
             })
             .collect();
+        let first_event = self.event_count;
+        self.event_count += stream.events;
         let mut nodes = stream.body.clone();
         for node in &mut nodes {
             node.op.each_mut(&mut |op| {
@@ -438,8 +598,10 @@ impl State {
                     let (found, start) = regions[region as usize];
                     (found, start.wrapping_add(offset))
                 });
-                if let Op::Launch(launch) = op {
-                    launch.kernel = kernels[launch.kernel as usize];
+                match op {
+                    Op::Launch(launch) => launch.kernel = kernels[launch.kernel as usize],
+                    Op::Record { event } | Op::Wait { event } => *event += first_event,
+                    _ => {}
                 }
             });
         }
@@ -450,7 +612,8 @@ impl State {
     /// The parts of the finished graph.
     fn finish(mut self, device: Device) -> Parts {
         let body = self.lists.pop().unwrap_or_default();
-        let mut stream = OpStream { regions: Vec::new(), kernels: self.kernels, events: 0, body };
+        let mut stream =
+            OpStream { regions: Vec::new(), kernels: self.kernels, events: self.event_count, body };
         let merged = merge(&self.seen);
         let mut memory = Vec::new();
         for group in &merged.groups {
@@ -480,7 +643,7 @@ impl State {
                 region.kind = RegionKind::Constant;
             }
         }
-        let (params, loaded) = (Vec::new(), false);
+        let (params, loaded, captured) = (Vec::new(), false, None);
         Parts {
             device,
             stream,
@@ -490,6 +653,7 @@ impl State {
             held: self.held,
             params,
             loaded,
+            captured,
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
-use inkle_runtime::{Array, Device, Loaded, Stream};
+use inkle_runtime::cuda::CudaGraph;
+use inkle_runtime::{Array, Device, Loaded, RuntimeError, Stream};
 
 use crate::bundle::{CodeTarget, Param};
 use crate::error::GraphError;
@@ -59,6 +60,8 @@ pub(crate) struct Parts {
     pub params: Vec<Param>,
     /// Whether it comes from a bundle.
     pub loaded: bool,
+    /// What the driver captured, of a GPU's graph.
+    pub captured: Option<CudaGraph>,
 }
 
 /// A graph: operations that can be run again and again on one device.
@@ -70,13 +73,54 @@ pub struct Graph {
     held: Arc<Vec<Box<dyn Any + Send + Sync>>>,
     params: Vec<Param>,
     loaded: bool,
+    /// Whether the stream has all that the graph does: others may have put work into the driver's capture too.
+    whole: OnceLock<bool>,
     state: RwLock<State>,
 }
 
 /// What changes when a graph gets other memory.
 struct State {
     memory: Vec<Bound>,
-    program: Arc<CpuProgram>,
+    program: Program,
+}
+
+/// What a launch runs.
+#[derive(Clone)]
+enum Program {
+    Cpu(Arc<CpuProgram>),
+    Cuda(Arc<CudaProgram>),
+}
+
+/// The driver's graph, and the streams on which it was launched.
+struct CudaProgram {
+    graph: CudaGraph,
+    memory: Vec<Bound>,
+    launched_on: Mutex<Vec<Stream>>,
+}
+
+impl CudaProgram {
+    fn new(graph: CudaGraph, memory: &[Bound]) -> Program {
+        let launched_on = Mutex::new(Vec::new());
+        Program::Cuda(Arc::new(CudaProgram { graph, memory: memory.to_vec(), launched_on }))
+    }
+
+    fn launch(&self, stream: &Stream) -> Result<(), RuntimeError> {
+        self.graph.launch(stream)?;
+        let mut streams = self.launched_on.lock().unwrap_or_else(PoisonError::into_inner);
+        if !streams.contains(stream) {
+            streams.push(stream.clone());
+        }
+        Ok(())
+    }
+}
+
+impl Drop for CudaProgram {
+    /// A launch may be under way; its memory must not go before it is done.
+    fn drop(&mut self) {
+        for stream in self.launched_on.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            self.memory.iter().for_each(|bound| bound.memory.record_use(stream));
+        }
+    }
 }
 
 impl fmt::Debug for Graph {
@@ -93,10 +137,17 @@ impl fmt::Debug for Graph {
 
 impl Graph {
     pub(crate) fn from_parts(parts: Parts) -> Result<Graph, GraphError> {
-        let Parts { device, stream: ops, memory, code, sources, held, params, loaded } = parts;
-        let program = Arc::new(CpuProgram::new(&ops, &memory, &code)?);
+        let Parts { device, stream: ops, memory, code, sources, held, params, loaded, captured } = parts;
+        let whole = OnceLock::new();
+        if captured.is_none() {
+            let _ = whole.set(true);
+        }
+        let program = match captured {
+            Some(graph) => CudaProgram::new(graph, &memory),
+            None => program(device, &ops, &memory, &code)?,
+        };
         let state = RwLock::new(State { memory, program });
-        Ok(Graph { device, ops, code, sources, held: Arc::new(held), params, loaded, state })
+        Ok(Graph { device, ops, code, sources, held: Arc::new(held), params, loaded, whole, state })
     }
 
     /// The device it runs on.
@@ -149,9 +200,61 @@ impl Graph {
     /// # Errors
     /// The first failure of an operation; later ones have not run then.
     pub fn launch(&self, stream: Option<&Stream>) -> Result<(), GraphError> {
-        let _ = stream;
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let program = state.program.clone();
+        match program {
+            Program::Cpu(program) => {
+                drop(state);
+                program.run()
+            }
+            Program::Cuda(program) => {
+                let current;
+                let stream = match stream {
+                    Some(stream) => stream,
+                    None => {
+                        current = self.device.stream()?;
+                        &current
+                    }
+                };
+                if !stream.is_capturing()? {
+                    drop(state);
+                    return Ok(program.launch(stream)?);
+                }
+                // Somebody captures the stream: the operations become part of that capture.
+                drop(state);
+                self.whole("be part of another capture")?;
+                let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+                crate::replay::emit(stream, &self.ops, &state.memory, &self.code)
+            }
+        }
+    }
+
+    /// Fails if others put work into the graph's capture, which is only in the driver's graph: then that has more nodes
+    /// than what the stream makes.
+    pub(crate) fn whole(&self, what: &'static str) -> Result<(), GraphError> {
+        if self.whole.get().is_none() {
+            let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+            let ours = crate::replay::build(self.device, &self.ops, &state.memory, &self.code)?.node_count();
+            let all = match &state.program {
+                Program::Cpu(_) => ours,
+                Program::Cuda(program) => program.graph.node_count(),
+            };
+            let _ = self.whole.set(ours == all);
+        }
+        if self.whole.get() == Some(&true) {
+            return Ok(());
+        }
+        let what = format!("a graph with work of other libraries in it cannot {what}; that work");
+        Err(GraphError::NotCapturable { what })
+    }
+
+    /// The driver's graph, of a GPU's graph.
+    pub fn with_cuda_graph<R>(&self, look: impl FnOnce(&CudaGraph) -> R) -> Option<R> {
         let program = self.state.read().unwrap_or_else(PoisonError::into_inner).program.clone();
-        program.run()
+        match program {
+            Program::Cpu(_) => None,
+            Program::Cuda(program) => Some(look(&program.graph)),
+        }
     }
 
     /// The place of an array in the graph's memory; `None` if the graph does not use its memory.
@@ -176,6 +279,7 @@ impl Graph {
     /// not span, or if its kernels rely on an alignment that the array does not have.
     pub fn rebind(&self, name: &str, view: &View, array: &Array) -> Result<(), GraphError> {
         self.check_like(name, view, array)?;
+        self.whole("get other arrays")?;
         if array.strides() != view.strides && array.len() > 1 {
             return Err(GraphError::ParamMismatch {
                 name: name.to_owned(),
@@ -211,7 +315,7 @@ impl Graph {
         }
         let mut changed = state.memory.clone();
         changed[view.region as usize] = Bound { memory: array.memory().clone(), base };
-        state.program = Arc::new(CpuProgram::new(&self.ops, &changed, &self.code)?);
+        state.program = program(self.device, &self.ops, &changed, &self.code)?;
         state.memory = changed;
         Ok(())
     }
@@ -267,7 +371,7 @@ impl Graph {
     /// The runtime's, for a view that is not the graph's.
     pub fn array(&self, view: &View) -> Result<Array, GraphError> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        state.memory[view.region as usize].array(view)
+        Ok(state.memory[view.region as usize].array(view)?)
     }
 
     fn check_shape(&self, name: &str, view: &View, array: &Array) -> Result<(), GraphError> {
@@ -297,6 +401,20 @@ impl Graph {
         }
         Ok(())
     }
+}
+
+/// What runs the stream on a device.
+fn program(
+    device: Device,
+    ops: &OpStream,
+    memory: &[Bound],
+    code: &[Arc<Loaded>],
+) -> Result<Program, GraphError> {
+    if device.is_cpu() {
+        return Ok(Program::Cpu(Arc::new(CpuProgram::new(ops, memory, code)?)));
+    }
+    let graph = crate::replay::build(device, ops, memory, code)?;
+    Ok(CudaProgram::new(graph, memory))
 }
 
 /// Code may rely on addresses being multiples of this, bytes.

@@ -71,7 +71,7 @@ fn record_launch(array: &Array) {
     let pointers = vec![Address { word: 4, array: array.clone(), reads: true, writes: false }];
     let launched =
         Launched { code, kernel: &kernel, params, pointers, block_dim: 256, max_blocks: 0, shared_bytes: 0 };
-    capture::launch(Device::cpu(), launched).unwrap();
+    capture::launch(Device::cpu(), None, launched).unwrap();
 }
 
 /// A graph with one of everything, and the arrays that stand for its parameters.

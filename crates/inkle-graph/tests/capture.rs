@@ -90,7 +90,7 @@ fn show(code: &Arc<Loaded>, array: &Array, address: u64) -> Result<Verdict, Grap
         max_blocks: 0,
         shared_bytes: 0,
     };
-    capture::launch(Device::cpu(), launched)
+    capture::launch(Device::cpu(), None, launched)
 }
 
 #[test]

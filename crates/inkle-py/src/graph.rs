@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use inkle_graph::bundle::{BundleError, Direction};
-use inkle_graph::{Graph, GraphError, View, capture};
+use inkle_graph::capture::{self, CudaOptions};
+use inkle_graph::{Graph, GraphError, View};
+use inkle_runtime::cuda::{CaptureMode, has_conditional_nodes};
 use inkle_runtime::{self as rt, Device};
 use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -247,12 +249,21 @@ pub fn capture_begin(
     apic: bool,
     capture_mode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let _ = (force_module_load, external, apic, capture_mode);
+    let _ = (force_module_load, apic);
     let device = capture_device(py, device, stream)?;
-    if device.is_cuda() {
-        return Err(PyNotImplementedError::new_err("graphs on GPUs are not available yet"));
+    let mode = match capture_mode.map(|mode| mode.extract::<i64>()).transpose()? {
+        None | Some(1) => CaptureMode::ThreadLocal,
+        Some(0) => CaptureMode::Global,
+        Some(2) => CaptureMode::Relaxed,
+        Some(other) => {
+            return Err(PyValueError::new_err(format!("`capture_mode` is a CaptureMode, not {other}")));
+        }
+    };
+    if device.is_cpu() {
+        return capture::begin(device).graph(py);
     }
-    capture::begin(device).graph(py)
+    let stream = stream.map(|stream| stream.get().stream().clone());
+    capture::begin_cuda(device, CudaOptions { stream, external, mode }).graph(py)
 }
 
 /// Ends a capture and gives its graph.
@@ -464,8 +475,8 @@ pub fn capture_while(
     Ok(())
 }
 
-/// Whether `capture_if` and `capture_while` can be captured on GPUs.
+/// Whether `capture_if` and `capture_while` can be captured on the GPUs here: the driver is that of CUDA 12.4 or newer.
 #[pyfunction]
 pub fn is_conditional_graph_supported() -> bool {
-    false
+    has_conditional_nodes().unwrap_or(false)
 }

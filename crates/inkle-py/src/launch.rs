@@ -291,6 +291,7 @@ pub fn launch<'py>(
             temporaries: &temporaries,
             block_dim,
             max_blocks,
+            stream: place.stream.as_ref(),
         };
         if recorded::show(py, place.device, shown)? == Verdict::Keep {
             return Ok(None);
@@ -495,6 +496,7 @@ impl Launch {
                 temporaries: &state.temporaries,
                 block_dim: *block_dim,
                 max_blocks: self.max_blocks,
+                stream,
             };
             if recorded::show(py, self.device, shown)? == Verdict::Keep {
                 return Ok(());

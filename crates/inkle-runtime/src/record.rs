@@ -39,6 +39,20 @@ pub enum Operation<'a> {
     },
     /// An algorithm over arrays.
     Algorithm(&'a Algorithm<Array>),
+    /// An event, by its handle, stands for all that is on the stream now.
+    RecordEvent {
+        /// The event's handle.
+        event: u64,
+        /// The stream.
+        stream: &'a Stream,
+    },
+    /// What is put on the stream from now on waits for an event.
+    WaitEvent {
+        /// The event's handle.
+        event: u64,
+        /// The stream.
+        stream: &'a Stream,
+    },
 }
 
 /// What becomes of an operation that was shown.
@@ -127,6 +141,7 @@ mod tests {
                 Operation::Copy { dst, .. } => format!("copy {:?}", dst.shape()),
                 Operation::Fill { dst, pattern, .. } => format!("fill {:?} {pattern:?}", dst.shape()),
                 Operation::Algorithm(algorithm) => algorithm.name().to_owned(),
+                Operation::RecordEvent { .. } | Operation::WaitEvent { .. } => "event".to_owned(),
             });
             Ok(Verdict::Keep)
         }

@@ -8,6 +8,7 @@ use crate::cuda::owned::{OwnedEvent, OwnedStream};
 use crate::cuda::sys::{self, CUstream};
 use crate::device::Device;
 use crate::error::RuntimeError;
+use crate::record::{self, Operation};
 
 /// A queue of a GPU: what is put on it runs in order. Copies name the same stream.
 #[derive(Clone)]
@@ -152,6 +153,9 @@ impl Stream {
     /// # Errors
     /// The driver's.
     pub fn wait_event(&self, event: &Event) -> Result<(), RuntimeError> {
+        if !record::runs_now(&Operation::WaitEvent { event: event.handle(), stream: self })? {
+            return Ok(());
+        }
         self.wait_raw(&event.0.event)
     }
 
@@ -173,10 +177,14 @@ impl Stream {
                 empty.insert(OwnedEvent::create(sys::driver()?, context, sys::EVENT_DISABLE_TIMING)?)
             }
         };
-        {
+        let handle = event.handle().expose_provenance() as u64;
+        if record::runs_now(&Operation::RecordEvent { event: handle, stream: other })? {
             let current = other.0.device.enter()?;
             // SAFETY: event and stream are alive and belong to the current context.
             unsafe { current.driver.event_record(event.handle(), other.raw()) }?;
+        }
+        if !record::runs_now(&Operation::WaitEvent { event: handle, stream: self })? {
+            return Ok(());
         }
         self.wait_raw(event)
     }
@@ -242,6 +250,9 @@ impl Event {
                 expected: self.0.device.to_string(),
                 found: stream.device().to_string(),
             });
+        }
+        if !record::runs_now(&Operation::RecordEvent { event: self.handle(), stream })? {
+            return Ok(());
         }
         let current = self.0.device.enter()?;
         // SAFETY: event and stream are alive and belong to the current context.

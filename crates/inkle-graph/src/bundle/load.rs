@@ -79,6 +79,7 @@ impl Bundle {
             held: Vec::new(),
             params,
             loaded: true,
+            captured: None,
         })
     }
 }
@@ -167,6 +168,7 @@ impl Graph {
             let what = "a graph that was loaded from a file: copy the file; it".to_owned();
             return Err(BundleError::NotSavable { what }.into());
         }
+        self.whole("be saved")?;
         let mut stream = self.ops().clone();
         let mut memory = Vec::new();
         for (index, bound) in self.memory().iter().enumerate() {

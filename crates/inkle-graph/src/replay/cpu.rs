@@ -132,7 +132,7 @@ impl Maker<'_> {
     }
 
     fn array(&self, view: &View) -> Result<Array, GraphError> {
-        self.memory[view.region as usize].array(view)
+        Ok(self.memory[view.region as usize].array(view)?)
     }
 
     fn flag(&self, condition: &Condition) -> Result<Flag, GraphError> {

@@ -1,15 +1,16 @@
 //! Running a stream.
 
 mod cpu;
+mod cuda;
 
 use std::sync::Arc;
 
-use inkle_runtime::{Allocation, Array};
+use inkle_runtime::{Allocation, Array, RuntimeError};
 
-use crate::error::GraphError;
 use crate::ops::View;
 
 pub use cpu::CpuProgram;
+pub use cuda::{build, emit, emit_nodes};
 
 /// The memory of a region.
 #[derive(Clone, Debug)]
@@ -41,10 +42,10 @@ impl Bound {
     ///
     /// # Errors
     /// The runtime's, when its elements do not lie in the memory.
-    pub fn array(&self, view: &View) -> Result<Array, GraphError> {
+    pub fn array(&self, view: &View) -> Result<Array, RuntimeError> {
         let shape: Vec<i64> = view.shape.iter().map(|&n| n.into()).collect();
         let offset = self.base.wrapping_add(view.offset).wrapping_sub(self.memory.address());
         let offset = usize::try_from(offset).unwrap_or(usize::MAX);
-        Ok(Array::from_parts(self.memory.clone(), offset, view.dtype, &shape, Some(&view.strides))?)
+        Array::from_parts(self.memory.clone(), offset, view.dtype, &shape, Some(&view.strides))
     }
 }

@@ -8,7 +8,7 @@ use inkle_graph::capture::{self, Address, Launched};
 use inkle_ir::{ArrayDesc, ArrayKind, IndexedArrayDesc, Type};
 use inkle_module::Loaded;
 use inkle_runtime::record::Verdict;
-use inkle_runtime::{self as rt, Allocation, Device};
+use inkle_runtime::{self as rt, Allocation, Device, Stream};
 use pyo3::prelude::*;
 
 use crate::adjoint::{arrays_in, read_desc};
@@ -33,6 +33,8 @@ pub struct Shown<'a, 'py> {
     pub block_dim: u32,
     /// The most blocks on a GPU.
     pub max_blocks: u32,
+    /// Where it is queued on a GPU; on the device's current stream for `None`.
+    pub stream: Option<&'a Stream>,
 }
 
 /// Shows a launch to the capture on `device`; the result says whether it has to run now too.
@@ -89,7 +91,7 @@ pub fn show(py: Python<'_>, device: Device, shown: Shown<'_, '_>) -> PyResult<Ve
         max_blocks: shown.max_blocks,
         shared_bytes: 0,
     };
-    let verdict = capture::launch(device, launched).graph(py)?;
+    let verdict = capture::launch(device, shown.stream, launched).graph(py)?;
     let held: Vec<Py<PyAny>> = shown.arguments.into_iter().map(Bound::unbind).collect();
     capture::hold(device, Box::new(held)).graph(py)?;
     Ok(verdict)

@@ -179,6 +179,15 @@ struct Under {
     waits: Vec<CUgraphNode>,
 }
 
+/// A capture that was stopped for a while.
+pub struct PausedCapture {
+    graph: OwnedGraph,
+    waits: Vec<CUgraphNode>,
+}
+
+// SAFETY: as for `OwnedGraph`, to which the nodes belong.
+unsafe impl Send for PausedCapture {}
+
 /// One kind of conditional node.
 #[derive(Clone, Copy)]
 enum Condition {
@@ -211,6 +220,38 @@ impl Stream {
         let _ = self.end_raw_capture();
     }
 
+    /// Stops a capture for a while: what is queued here runs until [`resume_capture`](Stream::resume_capture).
+    ///
+    /// # Errors
+    /// [`RuntimeError::NotCapturing`]; the driver's.
+    pub fn pause_capture(&self) -> Result<PausedCapture, RuntimeError> {
+        let Under { waits, .. } = self.under_capture()?;
+        Ok(PausedCapture { graph: self.end_raw_capture()?, waits })
+    }
+
+    /// Goes on with a capture. Needs a driver of CUDA 12.3.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn resume_capture(&self, paused: PausedCapture, mode: CaptureMode) -> Result<(), RuntimeError> {
+        let current = self.device().enter()?;
+        let PausedCapture { graph, waits } = paused;
+        // SAFETY: graph and stream are alive, the nodes are the graph's, and the graph is the capture's from now on.
+        unsafe {
+            current.driver.stream_begin_capture_to_graph(
+                self.raw(),
+                graph.handle,
+                waits.as_ptr(),
+                ptr::null(),
+                waits.len(),
+                mode.raw(),
+            )
+        }?;
+        // The end of the capture gives the graph back.
+        std::mem::forget(graph);
+        Ok(())
+    }
+
     fn end_raw_capture(&self) -> Result<OwnedGraph, RuntimeError> {
         let current = self.device().enter()?;
         let mut handle = ptr::null_mut();
@@ -237,12 +278,11 @@ impl Stream {
         if status == sys::STREAM_CAPTURE_STATUS_NONE || graph.is_null() {
             return Err(RuntimeError::NotCapturing);
         }
+        if count == 0 {
+            return Ok(Under { graph, waits: Vec::new() });
+        }
         // SAFETY: the driver gave `count` nodes, valid until the stream is used again.
-        let waits = if count == 0 {
-            Vec::new()
-        } else {
-            unsafe { std::slice::from_raw_parts(waits, count) }.to_vec()
-        };
+        let waits = unsafe { std::slice::from_raw_parts(waits, count) }.to_vec();
         Ok(Under { graph, waits })
     }
 

@@ -10,5 +10,5 @@ pub(crate) mod record;
 pub(crate) mod sys;
 
 pub(crate) use graph::Relaxed;
-pub use graph::{Body, CaptureMode, CudaGraph, has_conditional_nodes};
+pub use graph::{Body, CaptureMode, CudaGraph, PausedCapture, has_conditional_nodes};
 pub use sys::{SymbolLookup, install_driver};
