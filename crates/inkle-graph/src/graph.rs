@@ -99,7 +99,7 @@ struct CudaProgram {
 }
 
 impl CudaProgram {
-    fn new(graph: CudaGraph, memory: &[Bound]) -> Program {
+    fn of(graph: CudaGraph, memory: &[Bound]) -> Program {
         let launched_on = Mutex::new(Vec::new());
         Program::Cuda(Arc::new(CudaProgram { graph, memory: memory.to_vec(), launched_on }))
     }
@@ -143,7 +143,7 @@ impl Graph {
             let _ = whole.set(true);
         }
         let program = match captured {
-            Some(graph) => CudaProgram::new(graph, &memory),
+            Some(graph) => CudaProgram::of(graph, &memory),
             None => program(device, &ops, &memory, &code)?,
         };
         let state = RwLock::new(State { memory, program });
@@ -414,7 +414,7 @@ fn program(
         return Ok(Program::Cpu(Arc::new(CpuProgram::new(ops, memory, code)?)));
     }
     let graph = crate::replay::build(device, ops, memory, code)?;
-    Ok(CudaProgram::new(graph, memory))
+    Ok(CudaProgram::of(graph, memory))
 }
 
 /// Code may rely on addresses being multiples of this, bytes.

@@ -18,22 +18,25 @@
 //!
 //! - a launch: kernel, parameter block, and the [`Pointer`]s: which words of the block are addresses, of which region
 //!   and offset, which bytes may be reached through them, and whether they are read or written;
-//! - a copy or a fill of strided [`View`]s;
+//! - a copy or a fill of strided [`View`]s, or an algorithm over them;
 //! - `if` and `while`, which own operations and look at one `int32` when they are reached;
 //! - the recording of an event, or a wait for one.
 //!
 //! # Capture
 //!
 //! [`capture::begin`] makes this thread record. Copies and fills come by [`inkle_runtime::record`], launches from whoever
-//! packs their arguments, by [`capture::launch`]. On the CPU a recorded operation does not run. What other threads, and
-//! other devices, do is not recorded. Launching a graph while another is captured makes its operations part of it.
+//! packs their arguments, by [`capture::launch`]. On the CPU a recorded operation does not run. On a GPU it is queued on a
+//! stream that the driver captures, so that work of other libraries on that stream is in the graph too (and such a graph can
+//! be launched, but not saved). What other threads, and other devices, do is not recorded. Launching a graph while another
+//! is captured makes its operations part of it.
 //!
 //! # Replay
 //!
 //! A [`Graph`] is a stream with memory for its regions and code for its kernels. On the CPU it is turned once into steps
 //! with addresses filled in ([`replay`]), so that a launch of a graph only runs them, without locks, allocation or
 //! Python. Operations are ordered by what they read and write: those that do not touch each other's bytes may run at the
-//! same time, and do where that is quicker. Results do not depend on it.
+//! same time, and do where that is quicker. Results do not depend on it. On a GPU the stream is put on CUDA streams that are
+//! captured; bodies become conditional nodes. A capture that somebody else began takes the operations in the same way.
 //!
 //! [`Graph::rebind`] gives a region other memory, so that a graph works on other arrays without another capture.
 #![forbid(unsafe_code)]
