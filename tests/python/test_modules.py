@@ -529,6 +529,13 @@ def test_wrong_numbers_of_workers_and_threads_are_errors(tmp_path):
         wp.load_module(source, device="cpu", block_dim=0)
 
 
+@pytest.mark.parametrize("recursive", [False, True])
+def test_loading_a_module_with_nothing_in_it_is_an_error(recursive):
+    for module, name in (("no_module_of_this_name", "no_module_of_this_name"), (textwrap, "textwrap")):
+        with pytest.raises(RuntimeError, match=f"`{name}`.*no kernels, functions or structs"):
+            wp.load_module(module, device="cpu", recursive=recursive)
+
+
 def test_recursive_loading_takes_in_the_modules_inside(tmp_path):
     for name in ("outer_package", "outer_package.inner", "outer_packages"):
         module = types.ModuleType(name)

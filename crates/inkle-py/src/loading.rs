@@ -194,6 +194,14 @@ pub fn load_module(
         let prefix = format!("{}.", root.get().name());
         modules.extend(all_modules(py).into_iter().filter(|m| m.get().name().starts_with(&prefix)));
     }
+    if modules.iter().all(|m| m.get().is_empty(py)) {
+        let what = if recursive { "and the modules in it have" } else { "has" };
+        let message = format!(
+            "module `{}` {what} no kernels, functions or structs to load; the Python module must be imported first",
+            root.get().name()
+        );
+        return Err(argument_error(py, message));
+    }
     check_block_dim(block_dim)?;
     let plan = Plan { workers: workers(py, max_workers)?, mistakes: Mistakes::Raise };
     load(py, &modules, &[device_argument(py, device)?], &plan)

@@ -144,6 +144,11 @@ impl Module {
         self.kernels.bind(py).len()
     }
 
+    /// Whether nothing was ever declared in the module.
+    pub fn is_empty(&self, py: Python<'_>) -> bool {
+        [&self.kernels, &self.functions, &self.structs].iter().all(|declared| declared.bind(py).is_empty())
+    }
+
     /// The latest kernel of each key, those that live.
     ///
     /// # Errors
