@@ -11,7 +11,9 @@
 //!
 //! The forward sweep writes nothing. It reads memory as the kernel left it, which is what the kernel read unless the
 //! element was overwritten afterwards. Where a value is needed that certainly was, the kernel is refused with
-//! [`AdjointError::Overwritten`]; so is one that needs the old value of an atomic operation.
+//! [`AdjointError::Overwritten`]; so is one that needs the old value of an atomic operation. Certain is what follows from
+//! equal indices and from a loop's index with constants added (`overwrite.rs`); where indices are not known until the
+//! kernel runs, or in functions that it calls, it is trusted to write an element before it reads it, or not at all.
 //!
 //! Only what leads from an array with a gradient to another one is differentiated (`activity.rs`), and only what the
 //! formulas need is computed again (`need.rs`). Functions get an adjoint function per set of arguments with gradients,

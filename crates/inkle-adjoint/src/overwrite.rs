@@ -1,6 +1,6 @@
 //! Finds values that are needed from array elements which are overwritten afterwards.
 
-use inkle_ir::{Block, Function, Op, OpKind, Value, ValueDef};
+use inkle_ir::{BinaryOp, Block, Constant, Function, Op, OpKind, Value, ValueDef};
 
 use crate::error::AdjointError;
 use crate::need::Need;
@@ -29,7 +29,9 @@ pub(crate) fn check<'a>(f: &Function, needs: impl Iterator<Item = &'a Need>) -> 
         }
         for write in &writes {
             let (from, to) = (f.op(read.op).operands[0], f.op(write.op).operands[0]);
-            if is_same_place(f, from, to) && follows(f, read, write, from) {
+            if is_same_place(f, from, to) && follows(f, read, write, from)
+                || is_reached_later(f, read, write, from, to)
+            {
                 return Err(AdjointError::Overwritten {
                     read: f.op(read.op).span,
                     write: f.op(write.op).span,
@@ -62,6 +64,87 @@ fn collect(
         }
         path.pop();
     }
+}
+
+/// Whether a later iteration of a loop around both writes to the element that an iteration reads: their indices are the
+/// loop's index with constants added, and differ in one dimension only.
+fn is_reached_later(f: &Function, read: &Access, write: &Access, from: Value, to: Value) -> bool {
+    let (from, to) = (steps(f, from), steps(f, to));
+    let shared = read.path.iter().zip(&write.path).take_while(|(a, b)| a == b).count();
+    read.path[..shared].iter().any(|&(block, position)| {
+        let op = f.block(block).ops[position];
+        let Some((index, step)) = induction(f, op) else { return false };
+        let mut distance = None;
+        for (&a, &b) in from.iter().zip(&to) {
+            if is_same_step(f, a, b) {
+                continue;
+            }
+            let (Some(x), Some(y)) = (f.defining_op(a), f.defining_op(b)) else { return false };
+            if x.kind != OpKind::Elem || y.kind != OpKind::Elem || x.operands.len() != y.operands.len() {
+                return false;
+            }
+            for (&i, &j) in x.operands[1..].iter().zip(&y.operands[1..]) {
+                if is_equal(f, i, j) {
+                    continue;
+                }
+                let (Some((i, a)), Some((j, b))) = (offset(f, i), offset(f, j)) else { return false };
+                // At iteration k the read is at k + a, the write at k + b: they meet when the write is a - b ahead.
+                if i != index || j != index || distance.replace(a - b).is_some() {
+                    return false;
+                }
+            }
+        }
+        distance.is_some_and(|d| d % step == 0 && d / step > 0)
+    })
+}
+
+/// The value of a loop that grows evenly, and by how much.
+fn induction(f: &Function, op: Op) -> Option<(Value, i128)> {
+    let data = f.op(op);
+    let constant = |value: Value| match f.defining_op(value)?.kind {
+        OpKind::Const(Constant::Int(step)) if step != 0 => Some(step),
+        _ => None,
+    };
+    match data.kind {
+        OpKind::For => Some((f.block(data.blocks[0]).params[0], constant(data.operands[2])?)),
+        OpKind::While => {
+            let body = f.block(data.blocks[1]);
+            let last = f.op(*body.ops.last()?);
+            body.params.iter().zip(&last.operands).find_map(|(&param, &next)| {
+                let add = f.defining_op(next).filter(|d| d.kind == OpKind::Binary(BinaryOp::Add))?;
+                let step = if add.operands[0] == param { constant(add.operands[1]) } else { None };
+                Some((param, step?))
+            })
+        }
+        _ => None,
+    }
+}
+
+/// An index as a value and a constant added to it; wrapping round of negative ones is left out.
+fn offset(f: &Function, mut index: Value) -> Option<(Value, i128)> {
+    let mut sum = 0;
+    while let Some(data) = f.defining_op(index) {
+        let constant = |value: Value| match f.defining_op(value).map(|d| &d.kind) {
+            Some(OpKind::Const(Constant::Int(c))) => Some(*c),
+            _ => None,
+        };
+        match data.kind {
+            OpKind::Binary(BinaryOp::Add) => match (constant(data.operands[0]), constant(data.operands[1])) {
+                (_, Some(c)) => (index, sum) = (data.operands[0], sum + c),
+                (Some(c), _) => (index, sum) = (data.operands[1], sum + c),
+                _ => break,
+            },
+            OpKind::Binary(BinaryOp::Sub) => match constant(data.operands[1]) {
+                Some(c) => (index, sum) = (data.operands[0], sum - c),
+                None => break,
+            },
+            // `i < 0 ? i + n : i`.
+            OpKind::Select => index = data.operands[2],
+            OpKind::Cast => index = data.operands[0],
+            _ => break,
+        }
+    }
+    Some((index, sum))
 }
 
 /// Whether two addresses are certainly of one element, or of one and a part of it.
