@@ -1140,7 +1140,7 @@ def init() -> Any:
     """Nothing to do: inkle starts when it is first used."""
 
 def is_conditional_graph_supported() -> Any:
-    """Whether `capture_if` and `capture_while` can be captured on GPUs."""
+    """Whether `capture_if` and `capture_while` can be captured on the GPUs here: the driver is that of CUDA 12.4 or newer."""
 
 def is_cpu_available() -> Any:
     """Whether kernels can run on the CPU: always."""

@@ -218,6 +218,10 @@ def test_a_retained_gradient_stays(device):
     wp.launch(copy_elements, N, [x], [y], adj_inputs=[None], adj_outputs=[None], device=device, adjoint=True)
     np.testing.assert_allclose(y.grad.numpy(), 2.0)
     np.testing.assert_allclose(x.grad.numpy(), 2.0)
+    y.grad.fill_(3.0)
+    assert y[2:].retain_grad
+    wp.launch(copy_elements, 4, [x[2:]], [y[2:]], adj_inputs=[None], adj_outputs=[None], device=device, adjoint=True)
+    np.testing.assert_allclose(y.grad.numpy(), 3.0)
     with pytest.raises(ValueError, match="requires_grad"):
         wp.zeros(3, dtype=float, device=device).retain_grad = True
 

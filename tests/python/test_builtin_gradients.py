@@ -28,6 +28,8 @@ APART = {
     "grad": "has tests of its own",
 }
 SAME_SOURCE = ("float16", "bfloat16")
+# The matrix is symmetric: what is above the diagonal and what is below move together.
+SYMMETRIC = ("eig3",)
 # The name is also that of a type of float32.
 FLOAT32 = ("spatial_vector",)
 
@@ -144,6 +146,8 @@ def arguments(name, params, rng, device):
             data = np.full(SAMPLES, value)
         elif kind.head == "mat":
             data = rng.uniform(-1.0, 1.0, (SAMPLES, *kind.shape)) + 2.0 * np.eye(*kind.shape)
+            if name in SYMMETRIC:
+                data = data + data.transpose(0, 2, 1)
         else:
             data = rng.uniform(low, high, (SAMPLES, *kind.shape))
         dtype = getattr(wp, kind.scalar) if not kind.shape else None
@@ -178,11 +182,16 @@ def test_gradient(index, kernels):
         step, tolerance = (1e-6, 2e-6) if kind.scalar == "float64" else (4e-3, 2e-2)
         base = array.numpy().copy()
         gradient = array.grad.numpy().reshape(SAMPLES, -1)
+        together = [[c] for c in range(gradient.shape[1])]
+        if name in SYMMETRIC:
+            n = kind.shape[0]
+            together = [sorted({r * n + c, c * n + r}) for r in range(n) for c in range(n)]
+            gradient = np.stack([gradient[:, cells].sum(axis=1) for cells in together], axis=1)
         expected = np.zeros((SAMPLES, gradient.shape[1]))
         for component in range(gradient.shape[1]):
             for sign in (1.0, -1.0):
                 moved = base.reshape(SAMPLES, -1).copy()
-                moved[:, component] += sign * step
+                moved[:, together[component]] += sign * step
                 array.assign(moved.reshape(base.shape))
                 expected[:, component] += sign * (run().numpy() * weights).sum(axis=1)
             expected[:, component] /= 2.0 * step
@@ -215,6 +224,22 @@ def test_zero_has_no_direction():
     tape.backward(grads={out: wp.ones(3, dtype=float, device="cpu")})
     for array in (v, q, s):
         np.testing.assert_array_equal(array.grad.numpy(), 0.0)
+
+
+@wp.kernel(enable_backward=True, module="unique")
+def eigenvalue(m: wp.array(dtype=wp.mat33), out: wp.array(dtype=float)):
+    Q, d = wp.eig3(m[0])
+    out[0] = d[0] + d[1] + d[2] + wp.dot(d, d)
+
+
+def test_repeated_eigenvalues():
+    m = wp.array(2.0 * np.eye(3)[None], dtype=wp.mat33, device="cpu", requires_grad=True)
+    out = wp.zeros(1, dtype=float, device="cpu", requires_grad=True)
+    with wp.Tape() as tape:
+        wp.launch(eigenvalue, 1, [m], [out], device="cpu")
+    tape.backward(out)
+    # The trace and the sum of all squares.
+    np.testing.assert_allclose(m.grad.numpy()[0], np.eye(3) * 5.0, atol=1e-6)
 
 
 def test_most_of_the_registry_is_compared():

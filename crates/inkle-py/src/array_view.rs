@@ -24,7 +24,16 @@ pub fn derived<'py>(
 ) -> PyResult<Bound<'py, Array>> {
     let py = array.py();
     let made = make(&array.get().with_grad(py)?).into_py(py)?;
-    Array::wrap(py, made, array.get().dtype_object(py)?)
+    view_of(array, made, array.get().dtype_object(py)?)
+}
+
+/// The object of a view: its gradient is kept where its array's is.
+fn view_of<'py>(array: &Bound<'py, Array>, view: rt::Array, dtype: Py<PyAny>) -> PyResult<Bound<'py, Array>> {
+    let made = Array::wrap(array.py(), view, dtype)?;
+    if array.get().data().is_some_and(crate::array::Data::retains_grad) {
+        made.get().retain(array.py(), true)?;
+    }
+    Ok(made)
 }
 
 fn bound_of(slice: &Bound<'_, PySlice>, name: &str) -> PyResult<Option<i64>> {
@@ -122,7 +131,7 @@ pub fn get<'py>(array: &Bound<'py, Array>, key: &Bound<'py, PyAny>) -> PyResult<
     if part.ndim() == 0 {
         return array_io::element(py, &part, array.get().dtype_object(py)?.bind(py));
     }
-    Ok(Array::wrap(py, part, array.get().dtype_object(py)?)?.into_any())
+    Ok(view_of(array, part, array.get().dtype_object(py)?)?.into_any())
 }
 
 /// `array[key] = value`: fills or copies, depending on what `value` is.
@@ -154,7 +163,7 @@ pub fn view_as<'py>(array: &Bound<'py, Array>, dtype: &Bound<'py, PyAny>) -> PyR
         made.set_grad(Some(reinterpret(py, grad, to)?)).into_py(py)?;
     }
     let dtype = if matches!(to, Type::Struct(_)) { dtype.clone() } else { class_of(py, to)? };
-    Array::wrap(py, made, dtype.unbind())
+    view_of(array, made, dtype.unbind())
 }
 
 /// Why elements of `from` cannot be seen as `to`: their sizes differ or, when values are taken apart or put together,

@@ -294,6 +294,23 @@ def eig3(A: mat[3, 3, F]) -> tuple[mat[3, 3, F], vec[3, F]]:
     return _eig3(A)
 
 
+@internal
+def _adj__eig3(A: mat[3, 3, F], adj_Q: mat[3, 3, F], adj_d: vec[3, F]):
+    # The matrix is symmetric, and so is its gradient. Directions within the space of a repeated eigenvalue are a matter of
+    # choice: nothing flows through them.
+    Q, d = _eig3(A)
+    turned = transpose(Q) * adj_Q
+    inner = mat[3, 3, F]()
+    for i in range(3):
+        for j in range(3):
+            if i == j:
+                inner[i, j] = adj_d[i]
+            elif d[i] != d[j]:
+                inner[i, j] = turned[i, j] / (d[j] - d[i])
+    whole = Q * inner * transpose(Q)
+    adjoint[A] += (whole + transpose(whole)) * F(0.5)
+
+
 @builtin("Vector Math")
 def eig3(A: mat[3, 3, F], Q: ref[mat[3, 3, F]], d: ref[vec[3, F]]):
     """Stores the eigenvectors, columns of a rotation `Q`, and eigenvalues `d` of a symmetric matrix, in no order."""
