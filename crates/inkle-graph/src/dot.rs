@@ -14,8 +14,17 @@ pub fn dot(stream: &OpStream, verbose: bool) -> String {
     text
 }
 
+/// The lists of operations that an operation owns, by name.
+pub fn bodies(op: &Op) -> Vec<(&'static str, &[Node])> {
+    match op {
+        Op::If { on_true, on_false, .. } => vec![("true", on_true), ("false", on_false)],
+        Op::While { body, .. } => vec![("body", body)],
+        _ => Vec::new(),
+    }
+}
+
 /// Which earlier operations each one has to wait for, without those that they wait for themselves.
-fn dependencies(list: &[Node]) -> Vec<Vec<usize>> {
+pub(crate) fn dependencies(list: &[Node]) -> Vec<Vec<usize>> {
     let touched: Vec<Vec<Access>> = list.iter().map(|node| accesses(&node.op)).collect();
     let mut reached: Vec<Vec<bool>> = Vec::with_capacity(list.len());
     let mut direct = Vec::with_capacity(list.len());
@@ -36,7 +45,8 @@ fn dependencies(list: &[Node]) -> Vec<Vec<usize>> {
     direct
 }
 
-fn label(stream: &OpStream, op: &Op, verbose: bool) -> String {
+/// What an operation does, in a word, or in a line if `verbose`.
+pub fn label(stream: &OpStream, op: &Op, verbose: bool) -> String {
     let name = |kernel: u32| stream.kernels.get(kernel as usize).map_or("?", |k| k.name.as_str()).to_owned();
     if !verbose {
         return match op {
@@ -73,12 +83,7 @@ fn nodes(
         numbers.push(number);
         let label = label(stream, &node.op, verbose).replace('\\', "\\\\").replace('"', "\\\"");
         let _ = writeln!(text, "{indent}n{number} [label=\"{label}\"];");
-        let bodies: &[(&str, &[Node])] = match &node.op {
-            Op::If { on_true, on_false, .. } => &[("true", on_true), ("false", on_false)],
-            Op::While { body, .. } => &[("body", body)],
-            _ => &[],
-        };
-        for (name, body) in bodies.iter().filter(|(_, body)| !body.is_empty()) {
+        for (name, body) in bodies(&node.op).into_iter().filter(|(_, body)| !body.is_empty()) {
             let _ = writeln!(text, "{indent}subgraph cluster_{number}_{name} {{");
             let _ = writeln!(text, "{indent}    label=\"{name}\";");
             let inside = nodes(stream, body, verbose, depth + 1, next, text);

@@ -51,13 +51,15 @@ mod ops;
 mod print;
 pub mod replay;
 mod schedule;
+mod svg;
 mod validate;
 
 pub use access::Access;
-pub use dot::dot;
+pub use dot::{bodies, dot, label};
 pub use error::GraphError;
 pub use graph::{CompiledCode, Graph, KernelSource, KernelUse};
 pub use ops::{
     Condition, Kernel, KernelParam, Launch, Node, Op, OpStream, Pointer, Region, RegionKind, Space, View,
 };
+pub use svg::svg;
 pub use validate::validate;
