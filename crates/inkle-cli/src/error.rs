@@ -5,6 +5,8 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
+use inkle_graph::GraphError;
+use inkle_graph::bundle::BundleError;
 use inkle_module::{CacheError, TargetNameError};
 
 /// Why a command failed.
@@ -30,6 +32,15 @@ pub enum CliError {
     },
     /// There is no such target.
     Target(TargetNameError),
+    /// There is no such target of code in graph files.
+    CodeTarget(BundleError),
+    /// A graph from a file could not be made ready or run.
+    Graph {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        error: Box<GraphError>,
+    },
     /// PTX was asked of a CPU.
     NoPtx {
         /// The target.
@@ -78,6 +89,8 @@ impl fmt::Display for CliError {
             CliError::Read { path, message } => write!(f, "{}: {message}", path.display()),
             CliError::Write { path, error } => write!(f, "{}: {error}", path.display()),
             CliError::Target(error) => error.fmt(f),
+            CliError::CodeTarget(error) => error.fmt(f),
+            CliError::Graph { path, error } => write!(f, "{}: {error}", path.display()),
             CliError::NoPtx { target } => {
                 write!(
                     f,
@@ -104,6 +117,8 @@ impl std::error::Error for CliError {
         match self {
             CliError::Cache(error) => Some(error),
             CliError::Target(error) => Some(error),
+            CliError::CodeTarget(error) => Some(error),
+            CliError::Graph { error, .. } => Some(error),
             CliError::Output(error) | CliError::Write { error, .. } | CliError::Start { error, .. } => {
                 Some(error)
             }

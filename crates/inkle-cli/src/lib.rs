@@ -13,7 +13,12 @@ mod bench;
 mod cache;
 mod compile;
 mod error;
+mod graph_file;
+mod inspect;
+mod npy;
+mod replay;
 mod report;
+mod strip;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -45,7 +50,7 @@ pub struct Program {
     pub kernel: Result<(inkle_ir::Module, Options), String>,
 }
 
-/// Compiles kernels ahead of time, looks into the kernel cache, and measures cold starts.
+/// Compiles kernels ahead of time, looks into the kernel cache, shows and runs graph files, and measures cold starts.
 #[derive(Parser, Debug)]
 #[command(name = "inkle", version, arg_required_else_help = true, infer_subcommands = true)]
 struct Arguments {
@@ -62,6 +67,9 @@ enum Command {
     #[command(subcommand)]
     Cache(cache::Command),
     Compile(compile::Arguments),
+    Inspect(inspect::Arguments),
+    Replay(replay::Arguments),
+    Strip(strip::Arguments),
     /// Measurements.
     #[command(subcommand)]
     Bench(bench::Command),
@@ -83,6 +91,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, host: &dyn Host, out: 
     let outcome = match &arguments.command {
         Command::Cache(command) => cache::run(command, &mut context),
         Command::Compile(arguments) => compile::run(arguments, &mut context),
+        Command::Inspect(arguments) => inspect::run(arguments, &mut context),
+        Command::Replay(arguments) => replay::run(arguments, &mut context),
+        Command::Strip(arguments) => strip::run(arguments, &mut context),
         Command::Bench(command) => bench::run(command, &mut context),
     };
     match outcome {
