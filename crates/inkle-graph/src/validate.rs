@@ -51,17 +51,16 @@ fn check_kernel(kernel: &Kernel) -> Result<(), String> {
 
 fn check_nodes(stream: &OpStream, nodes: &[Node], at: &str) -> Result<(), String> {
     for (index, node) in nodes.iter().enumerate() {
-        let here = format!("{at}{index}");
         if node.queue >= MAX_QUEUES {
-            return Err(format!("{here}: queue {}", node.queue));
+            return Err(format!("{at}{index}: queue {}", node.queue));
         }
-        check_op(stream, &node.op).map_err(|why| format!("{here}: {why}"))?;
+        check_op(stream, &node.op).map_err(|why| format!("{at}{index}: {why}"))?;
         match &node.op {
             Op::If { on_true, on_false, .. } => {
-                check_nodes(stream, on_true, &format!("{here}, if "))?;
-                check_nodes(stream, on_false, &format!("{here}, else "))?;
+                check_nodes(stream, on_true, &format!("{at}{index}, if "))?;
+                check_nodes(stream, on_false, &format!("{at}{index}, else "))?;
             }
-            Op::While { body, .. } => check_nodes(stream, body, &format!("{here}, while "))?,
+            Op::While { body, .. } => check_nodes(stream, body, &format!("{at}{index}, while "))?,
             _ => {}
         }
     }

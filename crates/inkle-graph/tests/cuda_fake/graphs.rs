@@ -37,6 +37,7 @@ pub struct Graphs {
     handles: BTreeMap<u64, u32>,
     next: usize,
     /// The nodes of a conditional node's body, where the runtime is told of it.
+    #[expect(clippy::vec_box, reason = "the runtime keeps the addresses while more are added")]
     told: Vec<Box<usize>>,
 }
 
