@@ -33,6 +33,7 @@ bench: setup ## measure inkle, as users install it, and Warp side by side on the
 	@.bench-venv/bin/python -m pip install --quiet --no-deps --force-reinstall dist/inkle-*.whl
 	@$(PYTHON_VENV) benches/run.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
 	@$(PYTHON_VENV) benches/modules.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
+	@$(PYTHON_VENV) benches/replay.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
 
 gpu-bundle: setup ## build what test-gpu needs on a machine without Rust, into build/gpu
 	@scripts/gpu_bundle.sh

@@ -3,8 +3,8 @@
 # with Python packages. Doing it again is quick and changes nothing.
 #
 #     scripts/setup.sh              what building, testing and the demos need
-#     scripts/setup.sh test         also what tests of the replay library need: CMake, and on x86-64 a compiler and an
-#                                   emulator for 64-bit Arm
+#     scripts/setup.sh test         also what tests of the replay library need: CMake, C++, and on x86-64 a compiler
+#                                   and an emulator for 64-bit Arm
 #     scripts/setup.sh bench        also .bench-venv, with the peer that the benchmarks measure beside inkle
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -18,6 +18,7 @@ command -v llvm-config-22 >/dev/null || need_packages+=(llvm-22-dev libpolly-22-
 command -v cc >/dev/null || need_packages+=(build-essential)
 if [ "$wanted" = test ]; then
     command -v cmake >/dev/null || need_packages+=(cmake)
+    command -v c++ >/dev/null || need_packages+=(g++)
     if [ "$(uname -m)" = x86_64 ]; then
         command -v aarch64-linux-gnu-gcc >/dev/null || need_packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
         command -v qemu-aarch64 >/dev/null || need_packages+=(qemu-user)

@@ -126,7 +126,7 @@ def test_c_needs_a_compiler_and_the_static_library_only(kits, swarm, tmp_path):
 
 
 def test_cpp_finds_the_shared_library_with_cmake(kits, swarm, tmp_path):
-    need("cmake", "c++")
+    need("cmake", "c++", "make")
     configure = ["cmake", "-S", EXAMPLES / "cpp", "-B", tmp_path / "build", "-DCMAKE_BUILD_TYPE=Release"]
     run([*configure, f"-DCMAKE_PREFIX_PATH={kits(HOST)}", "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror"])
     run(["cmake", "--build", tmp_path / "build"])
