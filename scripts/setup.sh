@@ -15,6 +15,8 @@ host_python=${PYTHON:-$(PATH=${PATH#"$venv/bin:"} command -v python3 || echo pyt
 
 need_packages=()
 command -v llvm-config-22 >/dev/null || need_packages+=(llvm-22-dev libpolly-22-dev libzstd-dev zlib1g-dev)
+# For functions of kernels that are written in C++, and their tests; nothing else needs it.
+command -v clang-22 >/dev/null || need_packages+=(clang-22)
 command -v cc >/dev/null || need_packages+=(build-essential)
 if [ "$wanted" = test ]; then
     command -v cmake >/dev/null || need_packages+=(cmake)

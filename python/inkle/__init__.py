@@ -19,7 +19,7 @@ from inkle._arrays import (
     indexedfabricarrayarray,
 )
 from inkle._capture import CaptureMode, ScopedCapture
-from inkle._custom_gradients import func_grad, func_native, func_replay
+from inkle._custom_gradients import func_grad, func_replay
 from inkle._logger import (
     LOG_DEBUG,
     LOG_ERROR,
@@ -80,6 +80,7 @@ from inkle._native import (
     full,
     full_like,
     func,
+    func_native,
     get_cuda_device,
     get_cuda_device_count,
     get_cuda_devices,

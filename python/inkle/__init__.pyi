@@ -251,10 +251,12 @@ class Event:
         """Whether the recorded work is done."""
 
 class Function:
-    """A function that kernels can call; calling it from Python runs the Python function."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         ...
+    @property
+    def adj_native_snippet(self) -> Any:
+        """The C++ text of a native function's backward pass."""
     @property
     def func(self) -> Any:
         """The Python function."""
@@ -266,6 +268,12 @@ class Function:
     @property
     def module(self) -> Any:
         """The module the function belongs to."""
+    @property
+    def native_snippet(self) -> Any:
+        """The C++ text of a native function; `None` for others."""
+    @property
+    def replay_snippet(self) -> Any:
+        """The C++ text that a backward pass runs in place of a native function."""
 
 class Graph:
     """A captured sequence of operations."""
@@ -944,7 +952,16 @@ def func_grad(forward_func: Any) -> Any:
     """
 
 def func_native(snippet: Any, adj_snippet: Any = ..., replay_snippet: Any = ...) -> Any:
-    """Functions written in C++: not available in inkle yet. What is decorated can be declared, not called."""
+    """Makes a Python function stand for C++ (or CUDA) code that kernels call.
+
+    The decorated function has the signature and no body; its parameters are variables of the snippet, which gives
+    a result by `return`. On a GPU the snippet is CUDA C++, and `__CUDA_ARCH__` is defined. It needs clang of LLVM 22.
+
+    Args:
+        snippet: The statements.
+        adj_snippet: The statements of the backward pass; `adj_x` is the gradient of `x`, `adj_ret` that of the result.
+        replay_snippet: What the backward pass runs in place of `snippet` when it computes values again.
+    """
 
 def func_replay(forward_func: Any) -> Any:
     """Makes the decorated function, of the same parameters and results, what a backward pass calls in place of

@@ -1,7 +1,6 @@
 """Decorators that give a function a gradient or a replay of its own."""
 
 from inkle._native import Function
-from inkle._planned import Absent
 
 
 def _give(forward, role, decorator):
@@ -29,12 +28,3 @@ def func_replay(forward_func):
     """Makes the decorated function, of the same parameters and results, what a backward pass calls in place of
     ``forward_func`` when it needs its results."""
     return _give(forward_func, "replay", "func_replay")
-
-
-def func_native(snippet, adj_snippet=None, replay_snippet=None):
-    """Functions written in C++: not available in inkle yet. What is decorated can be declared, not called."""
-
-    def decorator(function):
-        return Absent(f"function {function.__qualname__} of a native snippet")
-
-    return decorator

@@ -291,3 +291,13 @@ def test_fixed_arrays_as_arguments_and_results(device):
     out = wp.zeros(1, dtype=int, device=device)
     wp.launch(pass_fixed_arrays, dim=1, inputs=[7], outputs=[out], device=device)
     assert out.numpy()[0] == 35
+
+
+@wp.func
+def documented(x: float):
+    """What it does."""
+    return x
+
+
+def test_documentation_is_that_of_the_python_function():
+    assert documented.__doc__ == "What it does."

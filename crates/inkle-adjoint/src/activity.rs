@@ -109,6 +109,15 @@ impl Summaries {
                 arrays: SmallVec::from_elem(State::Maybe, array_count(ty)),
             };
             Summary { results: function.results.iter().map(info).collect(), writes: flows }
+        } else if function.native().is_some() {
+            // Without a function for it no gradient flows, and none can where C++ changes what has one.
+            let has_gradient = |info: &Info, ty: Type| {
+                matches!(ty, Type::Ref(_)) && info.arrays.iter().any(|&s| s != State::No)
+            };
+            let writes = params.iter().zip(&function.params).any(|(info, p)| has_gradient(info, p.ty));
+            let info =
+                |&ty: &Type| Info { varied: false, arrays: SmallVec::from_elem(State::No, array_count(ty)) };
+            Summary { results: function.results.iter().map(info).collect(), writes }
         } else {
             let mut varied = Varied::new(module, function, self);
             varied.params(params);

@@ -80,6 +80,11 @@ impl<'m> Driver<'m> {
             self.replays.insert(id, made);
             return Ok(made);
         }
+        if f.native().is_some() {
+            let made = self.copy(id)?;
+            self.replays.insert(id, made);
+            return Ok(made);
+        }
         let results = vec![false; f.results.len()];
         let nothing: Vec<Info> = f.params.iter().map(|p| Info::nothing(p.ty)).collect();
         let activity = Activity::new(self.module, f, &mut self.summaries, &nothing, &results);
@@ -231,6 +236,9 @@ impl<'m> Driver<'m> {
             return Ok(known.clone());
         }
         let f = self.module.function(id);
+        if f.native().is_some() {
+            return Err(AdjointError::Native(f.span));
+        }
         let activity = Activity::new(self.module, f, &mut self.summaries, params, results);
         let values = f.block(f.body).params.clone();
         let given: Vec<usize> = (0..values.len()).filter(|&i| activity.is_active(values[i])).collect();

@@ -23,6 +23,8 @@ pub enum AdjointError {
     Carried { at: Span, ty: Type },
     /// An address that was chosen at run time.
     ChosenAddress(Span),
+    /// A function written in C++ without a gradient changes what has one.
+    Native(Span),
     /// An array of the thread's own that the pass cannot turn into a value.
     LocalArray(Span),
 }
@@ -46,6 +48,8 @@ impl AdjointError {
                 .help("choose the array by its index in one array, or outside the loop"),
             AdjointError::ChosenAddress(span) => new("G004", *span, &self.to_string())
                 .help("choose between values, not between addresses"),
+            AdjointError::Native(span) => new("G006", *span, &self.to_string())
+                .help("give it an `adj_snippet`"),
             AdjointError::LocalArray(span) => new("G005", *span, &self.to_string())
                 .help("use a vector, or an array that is an argument of the kernel"),
         }
@@ -74,6 +78,9 @@ impl fmt::Display for AdjointError {
             }
             AdjointError::ChosenAddress(_) => {
                 f.write_str("no gradient flows through an address that is chosen at run time")
+            }
+            AdjointError::Native(_) => {
+                f.write_str("this function, written in C++, changes what has a gradient, and has none itself")
             }
             AdjointError::LocalArray(_) => {
                 f.write_str("no gradient flows through this array of the thread's own")

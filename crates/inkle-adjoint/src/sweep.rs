@@ -47,7 +47,7 @@ impl<'d, 'm> Sweep<'d, 'm> {
     ) -> Sweep<'d, 'm> {
         let f = driver.module.function(id);
         let params = f.params.iter().cloned().chain(more).collect();
-        let mut out = Function::new(name, f.kind, params, results);
+        let mut out = Function::new(name, f.kind.clone(), params, results);
         out.span = f.span;
         let mut map = vec![None; f.value_count()];
         for (&old, &new) in f.block(f.body).params.iter().zip(&out.block(out.body).params) {

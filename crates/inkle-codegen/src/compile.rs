@@ -188,6 +188,10 @@ fn generate(
     if let Want::Llvm { optimized: false } = want {
         return Ok((llvm.print_to_string().to_bytes().to_vec(), plan));
     }
+    if module.has_native() {
+        crate::native::link(&context, &llvm, module, target, options)?;
+        machine::inline_marked(&llvm, &llvm_machine)?;
+    }
     let optimising = trace::part(Stage::Llvm);
     if matches!(target, Target::Cuda(_)) {
         crate::nvidia::report::link(&context, &llvm)?;

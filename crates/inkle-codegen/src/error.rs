@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use inkle_diag::Span;
+use inkle_diag::{SourceFile, Span};
 
 /// Why [`compile`](crate::compile) gave no code. The kernel itself was already accepted by the front end.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,6 +39,20 @@ pub enum CodegenError {
         /// What it says.
         log: String,
     },
+    /// A kernel calls functions written in C++, and no clang of LLVM's version was found.
+    MissingClang {
+        /// The first such function.
+        span: Span,
+        /// The names that were tried.
+        searched: Vec<PathBuf>,
+    },
+    /// The text of a native function is wrong.
+    Native {
+        /// The function.
+        span: Span,
+        /// What clang says.
+        log: String,
+    },
     /// inkle made code that LLVM rejects, or met IR that the verifier should have rejected. A bug in inkle.
     Broken {
         /// What was being done.
@@ -52,6 +66,18 @@ impl CodegenError {
     /// An internal contradiction found while lowering.
     pub(crate) fn broken(message: impl Into<String>) -> CodegenError {
         CodegenError::Broken { stage: "lowering", message: message.into() }
+    }
+}
+
+/// `file.py:12: `, or nothing for code that no file holds.
+struct Place(Span);
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match SourceFile::get(self.0.file) {
+            Some(file) => write!(f, "{}:{}: ", file.name(), file.line_column(self.0.start).0),
+            None => Ok(()),
+        }
     }
 }
 
@@ -74,6 +100,22 @@ impl fmt::Display for CodegenError {
                 if searched.is_empty() { Ok(()) } else { f.write_str(")") }
             }
             CodegenError::Library { library, log } => write!(f, "{library} failed: {log}"),
+            CodegenError::MissingClang { span, searched } => {
+                let (major, ..) = inkwell::support::get_llvm_version();
+                write!(
+                    f,
+                    "{}this function is written in C++, which needs clang {major}: install the package \
+                     clang-{major} (`apt install clang-{major}`), or name the program in INKLE_CLANG",
+                    Place(*span)
+                )?;
+                for (i, path) in searched.iter().enumerate() {
+                    write!(f, "{}{}", if i == 0 { " (tried: " } else { ", " }, path.display())?;
+                }
+                if searched.is_empty() { Ok(()) } else { f.write_str(")") }
+            }
+            CodegenError::Native { span, log } => {
+                write!(f, "{}the C++ text of this function is wrong: {}", Place(*span), log.trim_end())
+            }
             CodegenError::Broken { stage, message } => {
                 write!(f, "inkle made invalid code while {stage} (a bug in inkle): {message}")
             }

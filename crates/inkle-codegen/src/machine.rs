@@ -95,6 +95,13 @@ pub(crate) fn optimize(
         .map_err(|e| CodegenError::Broken { stage: "optimising", message: e.to_string() })
 }
 
+/// Inlines the functions that are marked to be inlined always.
+pub(crate) fn inline_marked(module: &Module<'_>, machine: &TargetMachine) -> Result<(), CodegenError> {
+    module
+        .run_passes("always-inline", machine, PassBuilderOptions::create())
+        .map_err(|e| CodegenError::Broken { stage: "inlining", message: e.to_string() })
+}
+
 /// Emits machine code or assembly.
 pub(crate) fn emit(
     module: &Module<'_>,

@@ -120,7 +120,9 @@ fn computes_in_floats(module: &Module) -> bool {
         Some(scalar) => scalar.is_float(),
         None => ty.as_struct().is_some(),
     };
-    module.functions.iter().any(|f| (0..f.value_count()).any(|i| holds(f.ty(Value::new(i)))))
+    // What C++ computes in only clang sees.
+    module.has_native()
+        || module.functions.iter().any(|f| (0..f.value_count()).any(|i| holds(f.ty(Value::new(i)))))
 }
 
 impl Options {

@@ -88,7 +88,12 @@ fn has_updates(module: &Module) -> bool {
 /// expansion: as few as make one of its accesses as wide as the hardware's. One when the kernel is not of the kind
 /// that gains: straight code that moves elements. Whether the accesses lie as they must, the lowering finds out.
 pub(crate) fn gpu_lanes(module: &Module, size: usize, options: &Options) -> u32 {
-    if !options.aligned || options.checks || options.verify_fp || options.optimization_level == 0 {
+    if module.has_native()
+        || !options.aligned
+        || options.checks
+        || options.verify_fp
+        || options.optimization_level == 0
+    {
         return 1;
     }
     let mut lanes = match options.lanes {
@@ -235,7 +240,10 @@ fn local_obstacle(module: &Module, lanes: u32) -> Option<ScalarReason> {
     if bytes == 0 {
         return None;
     }
-    let mut asks = None;
+    // C++ may reckon with elements that lie one after another.
+    let takes_array =
+        |f: &Function| f.native().is_some() && f.params.iter().any(|p| p.ty.as_array().is_some());
+    let mut asks = module.functions.iter().find(|f| takes_array(f)).map(|f| f.span);
     for_each_op(module, |data| {
         if matches!(data.kind, OpKind::Address | OpKind::Stride(_)) {
             asks = asks.or(Some(data.span));

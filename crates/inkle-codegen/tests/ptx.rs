@@ -2,12 +2,11 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use common::module;
+use common::{module, with_packages};
 use inkle_codegen::{
     ArtifactKind, CodegenError, CudaOutput, CudaTarget, Emit, Options, Target, compile, emit_text,
-    set_package_folders,
 };
 
 fn target(arch: u32, output: CudaOutput) -> Target {
@@ -25,18 +24,6 @@ macro_rules! kernel {
     ($name:literal) => {
         include_str!(concat!("kernels/", $name, ".ink"))
     };
-}
-
-/// Points the compiler at NVIDIA's wheels, in the active or the repository's virtual environment.
-fn with_packages() {
-    let mut roots: Vec<PathBuf> = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from).into_iter().collect();
-    roots.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv"));
-    let mut folders = Vec::new();
-    for root in roots {
-        let Ok(versions) = root.join("lib").read_dir() else { continue };
-        folders.extend(versions.flatten().map(|v| v.path().join("site-packages")));
-    }
-    set_package_folders(folders);
 }
 
 /// Every kernel of the tests.

@@ -56,6 +56,9 @@ pub const RECURSION: Code = Code("F007");
 /// `break` or `continue` outside a loop.
 pub const OUTSIDE_LOOP: Code = Code("F008");
 
+/// A function written in C++ whose signature C++ cannot have.
+pub const NATIVE_SIGNATURE: Code = Code("F009");
+
 /// A statement kernels cannot have.
 pub const STATEMENT: Code = Code("U001");
 /// An expression kernels cannot have.

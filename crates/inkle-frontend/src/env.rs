@@ -70,6 +70,18 @@ pub struct ParamSpec {
     pub by_reference: bool,
 }
 
+/// C++ statements that a function is made of; the parameters' names stand for the arguments.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NativeText {
+    /// What the function does; a result is given by `return`.
+    pub forward: String,
+    /// Its backward pass: for each parameter `x` it may add to `adj_x`, and it may read `adj_ret`, the gradient of the
+    /// result. Without it no gradient flows.
+    pub adjoint: Option<String>,
+    /// What a backward pass does in place of `forward` where it needs the result.
+    pub replay: Option<String>,
+}
+
 /// A function the checker can look into.
 #[derive(Clone, Debug)]
 pub struct FunctionSource {
@@ -83,6 +95,8 @@ pub struct FunctionSource {
     pub params: Vec<ParamSpec>,
     /// The declared results; `None` when not declared.
     pub returns: Option<Vec<Pattern>>,
+    /// The C++ text of a function whose body is only a stub.
+    pub native: Option<NativeText>,
 }
 
 /// One overload of a built-in that is written in the kernel language.

@@ -113,13 +113,16 @@ pub struct Param {
     pub ty: Type,
 }
 
-/// Whether a function can be launched.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Whether a function can be launched, and what it is made of.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FunctionKind {
     /// An entry point; it returns nothing.
     Kernel,
     /// A function that kernels call.
     Func,
+    /// A function that kernels call and that is written in C++: these statements, in which the parameters' names stand
+    /// for the arguments, and which `return` the result. Its body is empty, and it may do anything.
+    Native(Box<str>),
 }
 
 /// What a function has to do with others when kernels run backwards. Forward code looks at none of it.
@@ -261,6 +264,14 @@ impl Function {
         Block::new(self.blocks.len() - 1)
     }
 
+    /// The C++ text of a native function.
+    pub fn native(&self) -> Option<&str> {
+        match &self.kind {
+            FunctionKind::Native(text) => Some(text),
+            FunctionKind::Kernel | FunctionKind::Func => None,
+        }
+    }
+
     /// Adds a parameter to a block.
     pub fn add_block_param(&mut self, block: Block, ty: Type) -> Value {
         let value = Value::new(self.values.len());
@@ -320,11 +331,16 @@ impl Module {
                 OpKind::Store | OpKind::Atomic(_) | OpKind::AtomicCas => true,
                 OpKind::Call(callee) => {
                     let callee = self.function(callee);
-                    self.writes(&callee.block(callee.body).ops, callee)
+                    callee.native().is_some() || self.writes(&callee.block(callee.body).ops, callee)
                 }
                 _ => data.blocks.iter().any(|&block| self.writes(&function.block(block).ops, function)),
             }
         })
+    }
+
+    /// Whether any function is native.
+    pub fn has_native(&self) -> bool {
+        self.functions.iter().any(|f| f.native().is_some())
     }
 
     /// The kernel: the last function, if it is one.

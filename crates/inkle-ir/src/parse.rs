@@ -166,6 +166,14 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// A string.
+    fn text(&mut self, what: &str) -> Parsed<String> {
+        match self.token {
+            Token::String(_) => self.name(what),
+            _ => self.expected(what),
+        }
+    }
+
     fn index(&mut self) -> Parsed<u32> {
         if let Token::Number(text) = self.token
             && let Ok(index) = text.parse()
@@ -182,13 +190,13 @@ impl<'t> Reader<'t> {
         loop {
             match self.token {
                 Token::Word("struct") => self.declaration()?,
-                Token::Word("func" | "kernel") => {
+                Token::Word("func" | "kernel" | "native") => {
                     let function = self.function(module.functions.len())?;
                     names.entry(function.name.clone()).or_insert(FunctionId::new(module.functions.len()));
                     module.functions.push(function);
                 }
                 Token::End => break,
-                _ => return self.expected("`struct`, `func` or `kernel`"),
+                _ => return self.expected("`struct`, `func`, `native` or `kernel`"),
             }
         }
         for call in self.calls {
@@ -209,8 +217,11 @@ impl<'t> Reader<'t> {
     fn function(&mut self, position: usize) -> Parsed<Function> {
         self.values.clear();
         self.pending.clear();
-        let kind =
-            if self.advance()? == Token::Word("kernel") { FunctionKind::Kernel } else { FunctionKind::Func };
+        let kind = match self.advance()? {
+            Token::Word("kernel") => FunctionKind::Kernel,
+            Token::Word("native") => FunctionKind::Native("".into()),
+            _ => FunctionKind::Func,
+        };
         let name = match &self.token {
             Token::Global(name) => name.clone().into_owned(),
             _ => return self.expected("the function's `@name`"),
@@ -251,6 +262,10 @@ impl<'t> Reader<'t> {
             let at = self.at;
             let Token::Global(name) = self.advance()? else { return self.expected("a function's `@name`") };
             self.calls.push(Call { function: position, what, name, at });
+        }
+        if let FunctionKind::Native(text) = &mut function.kind {
+            *text = self.text("the C++ text")?.into();
+            return Ok(function);
         }
         self.expect("{")?;
         self.body(&mut function, position)?;

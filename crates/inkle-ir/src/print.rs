@@ -13,6 +13,8 @@
 //!   return %1
 //! }
 //!
+//! native @twice(%0 x: f32) -> (f32) "return 2.0f * x;"
+//!
 //! kernel @weigh(%0 ps: array<struct Particle, 1>, %1 n: i32) {
 //!   %2 = tid 0 : i32
 //!   %3 = elem %0, %2 : ref<struct Particle>
@@ -31,6 +33,8 @@
 //! `%0 name: T`; without a name it is called as its value is. Names of parameters, fields and structs are
 //! quoted where they are not plain. After the results of a function, `gradient @g`, `replay @r` and `derivative @f`
 //! name its [`Links`](crate::Links).
+//!
+//! A native function is its signature, its links and its C++ text.
 //!
 //! **Types.** `bool`, `i8` ... `f64`, `vec<3, f32>`, `mat<2x3, f32>`, `quat<f32>`, `transform<f32>`, `struct S`,
 //! `array<T, 2>`, `indexedarray<T, 1>`, `ref<T>`. A struct is declared once, before its use.
@@ -213,6 +217,12 @@ impl<'a> Printer<'a> {
     fn function(mut self, out: &mut impl Write, mut each: impl FnMut(Op, &str)) -> fmt::Result {
         let function = self.function;
         self.signature(out)?;
+        if let Some(text) = function.native() {
+            out.write_str(" ")?;
+            write_string(out, text)?;
+            return out.write_str("\n");
+        }
+        out.write_str(" {\n")?;
         let mut stack = vec![Frame { owner: None, number: 0, block: function.body, next: 0 }];
         self.printed[function.body.index()] = true;
         while let Some(frame) = stack.last_mut() {
@@ -261,6 +271,7 @@ impl<'a> Printer<'a> {
     fn signature(&mut self, out: &mut impl Write) -> fmt::Result {
         let function = self.function;
         out.write_str(match function.kind {
+            FunctionKind::Native(_) => "native @",
             FunctionKind::Kernel => "kernel @",
             FunctionKind::Func => "func @",
         })?;
@@ -289,7 +300,7 @@ impl<'a> Printer<'a> {
                 self.callee(out, id)?;
             }
         }
-        out.write_str(" {\n")
+        Ok(())
     }
 
     fn arrow(&mut self, out: &mut impl Write, types: &[Type]) -> fmt::Result {

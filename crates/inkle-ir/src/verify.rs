@@ -44,6 +44,10 @@
 //! Of links between functions:
 //! - **V022** A linked function exists, is no kernel, and has the signature that the link asks for.
 //!
+//! Of native functions:
+//! - **V023** A native function has an empty body and at most one result, which is neither struct nor `ref`; its
+//!   parameters' names are identifiers of C, each used once; none of its types holds an array of Fabric.
+//!
 //! # What is not checked
 //! Indices that are not constants, division by zero, the step of a `for`: these are the program's business.
 
@@ -60,7 +64,7 @@ use crate::MAX_NESTING;
 use crate::ir::{Block, Function, FunctionKind, Module, Op, Value};
 use crate::op::OpKind;
 use crate::print::op_texts;
-use crate::types::Type;
+use crate::types::{ArrayKind, Type};
 
 /// One violation.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -117,7 +121,10 @@ pub fn verify(module: &Module) -> Result<(), VerifyErrors> {
         if checker.arenas() && checker.types(&mut types) {
             checker.signature();
             checker.links();
-            checker.block(function.body, None, 0);
+            match function.native() {
+                Some(_) => checker.native(),
+                None => checker.block(function.body, None, 0),
+            }
         }
         checker.finish(&mut errors);
     }
@@ -176,7 +183,9 @@ impl<'m> Checker<'m> {
             FunctionKind::Kernel if !last => {
                 self.report("V003", None, "a kernel that is not the last function")
             }
-            FunctionKind::Func if last => self.report("V003", None, "the last function is not a kernel"),
+            FunctionKind::Func | FunctionKind::Native(_) if last => {
+                self.report("V003", None, "the last function is not a kernel")
+            }
             _ => {}
         }
         if self.function.kind == FunctionKind::Kernel {
@@ -191,6 +200,39 @@ impl<'m> Checker<'m> {
                         format!("parameter `{}` of a kernel is a {}", param.name, param.ty),
                     );
                 }
+            }
+        }
+    }
+
+    /// V023.
+    fn native(&mut self) {
+        let function = self.function;
+        if !function.block(function.body).ops.is_empty() {
+            self.report("V023", None, "a native function has no operations");
+        }
+        if function.results.len() > 1 {
+            let message = format!("a native function gives one result, not {}", function.results.len());
+            self.report("V023", None, message);
+        }
+        for ty in function
+            .results
+            .iter()
+            .filter(|ty| matches!(ty, Type::Struct(_) | Type::Ref(_)) || holds_fabric(**ty))
+        {
+            self.report("V023", None, format!("a native function cannot give a {ty}"));
+        }
+        let mut names = HashSet::new();
+        for param in &function.params {
+            if holds_fabric(param.ty) {
+                self.report("V023", None, format!("a native function cannot take a {}", param.ty));
+            }
+            let mut chars = param.name.chars();
+            let is_identifier = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+                && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
+            if !is_identifier {
+                self.report("V023", None, format!("`{}` is not a name in C", param.name));
+            } else if !names.insert(&param.name) {
+                self.report("V023", None, format!("two parameters are called `{}`", param.name));
             }
         }
     }
@@ -304,5 +346,15 @@ impl<'m> Checker<'m> {
         for value in values {
             self.in_scope[value.index()] = in_scope;
         }
+    }
+}
+
+/// Whether a type holds an array whose elements lie in Fabric's buckets.
+fn holds_fabric(ty: Type) -> bool {
+    match ty {
+        Type::Array(a) => matches!(a.kind, ArrayKind::Fabric | ArrayKind::IndexedFabric),
+        Type::Struct(s) => s.fields.iter().any(|f| holds_fabric(f.ty)),
+        Type::Ref(target) => holds_fabric(*target),
+        _ => false,
     }
 }

@@ -390,7 +390,8 @@ impl Kernel {
     /// What the code for a target is found by.
     pub(crate) fn key(&self, target: &Target, options: &Options) -> blake3::Hash {
         let options = &options.effective(&self.ir.module, matches!(target, Target::Cuda(_)));
-        cache_key(self.ir.code_digest(options), target, options)
+        let native = if self.ir.module.has_native() { inkle_codegen::native_version() } else { "" };
+        cache_key(self.ir.code_digest(options), target, options, native)
     }
 
     fn cached(
@@ -442,13 +443,14 @@ pub(crate) fn load_entry(device: Device, entry: &Entry, params_bytes: usize) -> 
     Ok(Loaded::Cuda { function, lanes: entry.lanes })
 }
 
-fn cache_key(digest: &blake3::Hash, target: &Target, options: &Options) -> blake3::Hash {
+fn cache_key(digest: &blake3::Hash, target: &Target, options: &Options, native: &str) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     for part in [
         digest.as_bytes().as_slice(),
         target.key().as_bytes(),
         options.key().as_bytes(),
         inkle_codegen::compiler_version().as_bytes(),
+        native.as_bytes(),
     ] {
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part);

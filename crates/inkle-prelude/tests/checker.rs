@@ -120,6 +120,7 @@ fn check(function: &'static PreludeFn, variable: Scalar) -> Option<Result<(), St
             .map(|ty| ParamSpec { pattern: Some(Pattern::Exact(*ty)), default: None, by_reference: false })
             .collect(),
         returns: None,
+        native: None,
     };
     let checked = check_kernel(&OneKernel(Arc::new(kernel)), FunctionKey(1), &args, CheckOptions::default());
     Some(match checked {

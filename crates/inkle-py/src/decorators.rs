@@ -53,7 +53,7 @@ impl Decorator {
                     .into_any())
             }
             Kind::Function => {
-                Ok(crate::function::Function::declare(f, self.name.as_deref(), &module)?.into_any())
+                Ok(crate::function::Function::declare(f, self.name.as_deref(), &module, None)?.into_any())
             }
         }
     }

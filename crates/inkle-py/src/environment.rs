@@ -312,7 +312,8 @@ fn source_of(
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }
-    Ok(Arc::new(FunctionSource { key: definition.key, name: def.name.clone(), def, params, returns }))
+    let native = definition.native.clone();
+    Ok(Arc::new(FunctionSource { key: definition.key, name: def.name.clone(), def, params, returns, native }))
 }
 
 fn default_bindings(environment: &PythonEnvironment, function: &Bound<'_, PyAny>) -> PyResult<Vec<Binding>> {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-use inkle_frontend::env::FunctionKey;
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use inkle_frontend::env::{FunctionKey, NativeText};
+use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
@@ -30,6 +30,8 @@ pub struct Definition {
     pub local_annotations: Option<Py<PyDict>>,
     /// The functions that users gave it for backward passes, oldest first.
     backward: Mutex<Vec<(Role, Arc<Definition>)>>,
+    /// The C++ text of a function whose Python body is only a stub.
+    pub native: Option<NativeText>,
 }
 
 /// What a function is to another one in backward passes.
@@ -62,7 +64,7 @@ impl Definition {
     ///
     /// # Errors
     /// `TypeError` when the object is no Python function.
-    pub fn new(function: &Bound<'_, PyAny>) -> PyResult<Arc<Definition>> {
+    pub fn new(function: &Bound<'_, PyAny>, native: Option<NativeText>) -> PyResult<Arc<Definition>> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let origin = Origin::of(function).map_err(|_| {
             let class = class_name(function);
@@ -78,6 +80,7 @@ impl Definition {
             key,
             local_annotations,
             backward: Mutex::new(Vec::new()),
+            native,
         });
         let entry = Entry { definition: Arc::downgrade(&definition), overloads: Weak::new() };
         definitions().insert(key, entry);
@@ -131,7 +134,8 @@ pub fn key_of(function: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(name.replace('.', "__").chars().filter(|c| c.is_alphanumeric() || *c == '_').collect())
 }
 
-/// A function that kernels can call; calling it from Python runs the Python function.
+// A function that kernels can call; calling it from Python runs the Python function. (A documentation comment here
+// would hide the text that `__doc__` gives.)
 #[pyclass(frozen, dict, weakref, module = "inkle._native")]
 pub struct Function {
     definition: Arc<Definition>,
@@ -154,9 +158,10 @@ impl Function {
         function: &Bound<'py, PyAny>,
         name: Option<&str>,
         module: &Bound<'py, Module>,
+        native: Option<NativeText>,
     ) -> PyResult<Bound<'py, Function>> {
         let py = function.py();
-        let definition = Definition::new(function)?;
+        let definition = Definition::new(function, native)?;
         refuse_unions(function)?;
         let name = name.map_or_else(|| key_of(function), |n| Ok(n.to_owned()))?;
         let functions = module.get().functions(py);
@@ -287,6 +292,10 @@ impl Function {
             [only] => only.clone(),
             several => choose(py, several, args)?.unwrap_or_else(|| self.definition.clone()),
         };
+        if chosen.native.is_some() {
+            let message = format!("`{}` is written in C++: kernels can call it, Python cannot", self.name);
+            return Err(PyNotImplementedError::new_err(message));
+        }
         chosen.function.bind(py).call(args, kwargs)
     }
 
@@ -297,7 +306,7 @@ impl Function {
             "replay" => Role::Replay,
             _ => return Err(PyTypeError::new_err(format!("`{role}` is not a role"))),
         };
-        let definition = Definition::new(function)?;
+        let definition = Definition::new(function, None)?;
         self.definition.backward.lock().unwrap_or_else(|e| e.into_inner()).push((role, definition));
         // Kernels that call the function may have been checked before.
         self.module.get().touch();
@@ -319,6 +328,24 @@ impl Function {
     #[getter(key)]
     fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The C++ text of a native function; `None` for others.
+    #[getter]
+    fn native_snippet(&self) -> Option<&str> {
+        self.definition.native.as_ref().map(|code| code.forward.as_str())
+    }
+
+    /// The C++ text of a native function's backward pass.
+    #[getter]
+    fn adj_native_snippet(&self) -> Option<&str> {
+        self.definition.native.as_ref()?.adjoint.as_deref()
+    }
+
+    /// The C++ text that a backward pass runs in place of a native function.
+    #[getter]
+    fn replay_snippet(&self) -> Option<&str> {
+        self.definition.native.as_ref()?.replay.as_deref()
     }
 
     /// The module the function belongs to.

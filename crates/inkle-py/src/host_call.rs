@@ -128,7 +128,14 @@ impl CallEnvironment<'_> {
                 by_reference: false,
             })
             .collect();
-        Arc::new(FunctionSource { key, name: function.to_owned(), def: Arc::new(def), params, returns: None })
+        Arc::new(FunctionSource {
+            key,
+            name: function.to_owned(),
+            def: Arc::new(def),
+            params,
+            returns: None,
+            native: None,
+        })
     }
 
     /// `return builtin(a0, t1, name=a2)`.

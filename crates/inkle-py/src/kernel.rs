@@ -129,7 +129,7 @@ impl Kernel {
         options: Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, Kernel>> {
         let py = function.py();
-        let definition = Definition::new(function)?;
+        let definition = Definition::new(function, None)?;
         let key = name.map_or_else(|| key_of(function), |n| Ok(n.to_owned()))?;
         let kernel = Kernel {
             definition,

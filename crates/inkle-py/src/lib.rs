@@ -39,6 +39,7 @@ mod launch;
 mod linear;
 mod loading;
 mod module;
+mod native;
 mod number;
 mod overload;
 mod pack;
@@ -131,6 +132,8 @@ mod _native {
     };
     #[pymodule_export]
     use crate::module::{Module, get_module, get_module_options, set_module_options, setting_changes};
+    #[pymodule_export]
+    use crate::native::func_native;
     #[pymodule_export]
     use crate::overload::{overload, result_types};
     #[pymodule_export]

@@ -165,7 +165,7 @@ pub fn overload<'py>(
             None => Err(argument_error(py, "an overload of a kernel needs `arg_types`")),
         };
     }
-    let definition = Definition::new(kernel)?;
+    let definition = Definition::new(kernel, None)?;
     let module = Module::named(py, &kernel.getattr(intern!(py, "__module__"))?.extract::<String>()?)?;
     let key = key_of(kernel)?;
     let generic = generic_kernel(kernel, &key, module.get())?;

@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use inkle_diag::{Diagnostic, Diagnostics, SourceFile};
 use inkle_frontend::codes;
 use inkle_frontend::env::{
-    Binding, ConstValue, Environment, FunctionKey, FunctionSource, LibraryFunction, ObjectKey, ParamSpec,
+    Binding, ConstValue, Environment, FunctionKey, FunctionSource, LibraryFunction, NativeText, ObjectKey,
+    ParamSpec,
 };
 use inkle_frontend::pattern::{Constraint, Pattern, ScalarPattern, SizePattern};
 use inkle_frontend::tree::{Expr, ExprKind, FunctionDef};
@@ -239,7 +240,7 @@ impl FileEnvironment {
         let name = node.name.as_str();
         let kind = node.decorator_list.iter().find_map(|d| match decorator(&d.expression)? {
             "kernel" => Some(true),
-            "func" => Some(false),
+            "func" | "func_native" => Some(false),
             _ => None,
         });
         let Some(is_kernel) = kind else {
@@ -301,7 +302,37 @@ impl FileEnvironment {
         if !problems.is_empty() {
             return Err(problems);
         }
-        Ok(Arc::new(FunctionSource { key, name: def.name.clone(), def: def.clone(), params, returns }))
+        let native = self.native_code(def);
+        Ok(Arc::new(FunctionSource {
+            key,
+            name: def.name.clone(),
+            def: def.clone(),
+            params,
+            returns,
+            native,
+        }))
+    }
+
+    /// The texts given to the decorator `func_native`, by position or name.
+    fn native_code(&self, def: &FunctionDef) -> Option<NativeText> {
+        let mut calls = def.decorators.iter().filter_map(|d| match &*d.kind {
+            ExprKind::Call { func, args, keywords } => Some((func.path()?.pop()?, args, keywords)),
+            _ => None,
+        });
+        let (_, args, keywords) = calls.find(|(name, ..)| *name == "func_native")?;
+        let text = |position: usize, name: &str| {
+            let keyword =
+                || keywords.iter().find(|(n, _)| n.as_deref() == Some(name)).map(|(_, value)| value);
+            match self.evaluate(args.get(position).or_else(keyword)?, &[]) {
+                Ok(Binding::Const(ConstValue::Str(text))) => Some(text),
+                _ => None,
+            }
+        };
+        Some(NativeText {
+            forward: text(0, "snippet").unwrap_or_default(),
+            adjoint: text(1, "adj_snippet"),
+            replay: text(2, "replay_snippet"),
+        })
     }
 
     /// The results that a return annotation declares.

@@ -39,6 +39,10 @@ impl<'m> Lower<'_, 'm> {
         self.e.attribute(f, u32::MAX, "nounwind", 0);
         self.e.attribute(f, u32::MAX, "mustprogress", 0);
         if self.machine.gpu {
+            if self.ir.has_native() {
+                // It may wait for other threads, so calls must not be moved across branches.
+                self.e.attribute(f, u32::MAX, "convergent", 0);
+            }
             if self.options.fast_math {
                 self.e.string_attribute(f, "denormal-fp-math-f32", "preserve-sign,preserve-sign");
             }

@@ -38,6 +38,7 @@ pub(crate) mod entry;
 mod lanes;
 mod local;
 mod memory;
+mod native;
 
 pub(crate) use local::local_bytes;
 

@@ -38,7 +38,9 @@ pub(crate) fn link<'c>(
     let bytes = bitcode()?;
     // Read by LLVM's NVVMReflect pass: whether denormal results become zero.
     let flush = context.i32_type().const_int(options.fast_math.into(), false);
-    module.add_basic_value_flag("nvvm-reflect-ftz", FlagBehavior::Override, flush);
+    if module.get_flag("nvvm-reflect-ftz").is_none() {
+        module.add_basic_value_flag("nvvm-reflect-ftz", FlagBehavior::Override, flush);
+    }
 
     let failed = |log: &str| CodegenError::Library { library: NAME, log: log.to_owned() };
     let mut library: LLVMModuleRef = std::ptr::null_mut();

@@ -1,7 +1,9 @@
 //! Runs compiled kernels on plain buffers.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use inkle_codegen::{Artifact, CpuTarget, Lanes, Options, Target, compile};
+use std::path::{Path, PathBuf};
+
+use inkle_codegen::{Artifact, CpuTarget, Lanes, Options, Target, compile, set_package_folders};
 use inkle_ir::{ArrayDesc, IndexedArrayDesc, LaunchBounds, Module, ParamLayout, Type, parse, verify};
 use inkle_runtime::elf::LoadedObject;
 
@@ -238,4 +240,16 @@ pub fn runnable_targets() -> Vec<CpuTarget> {
     }
     targets.push(CpuTarget::host());
     targets
+}
+
+/// Points the compiler at NVIDIA's wheels, in the active or the repository's virtual environment.
+pub fn with_packages() {
+    let mut roots: Vec<PathBuf> = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from).into_iter().collect();
+    roots.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv"));
+    let mut folders = Vec::new();
+    for root in roots {
+        let Ok(versions) = root.join("lib").read_dir() else { continue };
+        folders.extend(versions.flatten().map(|v| v.path().join("site-packages")));
+    }
+    set_package_folders(folders);
 }

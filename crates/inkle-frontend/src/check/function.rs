@@ -12,7 +12,7 @@ use super::loops::Loop;
 use super::unset::Doubts;
 use super::val::{Nest, R, Reported, Slot, Slots, Val, VarId};
 use super::{Checker, codes, scan};
-use crate::env::{ConstValue, FunctionKey};
+use crate::env::{ConstValue, FunctionKey, NativeText};
 use crate::pattern::{Bindings, Pattern};
 use crate::tree::{Expr, FunctionDef, ParamKind, Stmt};
 
@@ -42,7 +42,7 @@ pub(super) enum Arg {
 
 impl Arg {
     /// The IR parameters for the argument.
-    fn params(&self, name: &str, params: &mut Vec<Param>) {
+    pub(super) fn params(&self, name: &str, params: &mut Vec<Param>) {
         match self {
             Arg::Value(ty) | Arg::Variable(ty) => params.push(Param { name: name.to_owned(), ty: *ty }),
             Arg::Address(ty) => params.push(Param { name: name.to_owned(), ty: Type::reference(*ty) }),
@@ -71,6 +71,8 @@ pub(super) struct Instance {
     pub def: Arc<FunctionDef>,
     pub name: String,
     pub kind: FunctionKind,
+    /// The C++ text, of which the body is only a stub.
+    pub native: Option<NativeText>,
     pub args: Vec<Arg>,
     /// The type variables of a library function.
     pub bindings: Bindings,
@@ -135,6 +137,9 @@ pub(super) struct FunctionCx<'c, 'e> {
 impl<'c, 'e> FunctionCx<'c, 'e> {
     /// Checks an instance and appends it to the module.
     pub(super) fn check(checker: &'c mut Checker<'e>, instance: Instance) -> R<(FunctionId, Vec<Type>)> {
+        if let Some(native) = instance.native.clone() {
+            return checker.native(&instance, &native);
+        }
         let name = checker.unique_name(&instance.name);
         let mut watched = Doubts::new();
         loop {
@@ -166,7 +171,7 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
         for (param, arg) in def.params.iter().zip(&instance.args) {
             arg.params(&param.name, &mut params);
         }
-        let mut function = Function::new(name.to_owned(), instance.kind, params, Vec::new());
+        let mut function = Function::new(name.to_owned(), instance.kind.clone(), params, Vec::new());
         function.span = def.name_span;
         let body = function.body;
         let mut cx = FunctionCx {

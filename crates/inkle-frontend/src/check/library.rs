@@ -204,6 +204,7 @@ impl FunctionCx<'_, '_> {
             def: overload.def.clone(),
             name: name.to_owned(),
             kind: FunctionKind::Func,
+            native: None,
             args: instance_args,
             bindings,
             returns: signature.results.clone(),

@@ -19,6 +19,7 @@ mod flow;
 mod function;
 mod library;
 mod loops;
+mod native;
 mod operators;
 mod output;
 mod place;
@@ -133,6 +134,7 @@ pub fn check_kernel(
             def: source.def.clone(),
             name: source.name.clone(),
             kind: FunctionKind::Kernel,
+            native: None,
             args: args.iter().map(|ty| function::Arg::Value(*ty)).collect(),
             bindings: Default::default(),
             returns: None,

@@ -147,6 +147,7 @@ impl FunctionCx<'_, '_> {
             def: source.def.clone(),
             name: source.name.clone(),
             kind: FunctionKind::Func,
+            native: source.native.clone(),
             args: instance_args,
             bindings: Bindings::default(),
             returns: source.returns.clone(),

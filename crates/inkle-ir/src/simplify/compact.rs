@@ -5,7 +5,7 @@ pub fn compact(function: &mut Function) {
     let params = std::mem::take(&mut function.params);
     let results = std::mem::take(&mut function.results);
     let name = std::mem::take(&mut function.name);
-    let mut new = Function::new(name, function.kind, params, results);
+    let mut new = Function::new(name, function.kind.clone(), params, results);
     new.span = function.span;
     new.links = function.links;
     let values = vec![None; function.value_count()];

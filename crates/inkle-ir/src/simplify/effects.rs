@@ -12,6 +12,9 @@ pub struct Effects {
 
 /// The effects of `function`; `known` holds those of the module's functions before it.
 pub fn effects(function: &Function, known: &[Effects]) -> Effects {
+    if function.native().is_some() {
+        return Effects { is_pure: false, is_removable: false };
+    }
     let mut found = Effects { is_pure: true, is_removable: true };
     let mut stack = vec![function.body];
     while let Some(block) = stack.pop() {
