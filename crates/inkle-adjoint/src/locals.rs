@@ -25,7 +25,8 @@ pub(crate) fn promote(function: &Function) -> Option<Function> {
         return None;
     }
     let params = function.params.clone();
-    let mut new = Function::new(function.name.clone(), function.kind, params, function.results.clone());
+    let mut new =
+        Function::new(function.name.clone(), function.kind.clone(), params, function.results.clone());
     new.span = function.span;
     new.links = function.links;
     let mut promoter = Promoter {
