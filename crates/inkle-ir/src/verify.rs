@@ -288,7 +288,7 @@ impl<'m> Checker<'m> {
 
     fn linked(&mut self, what: &str, linked: &Function, params: &[Type], results: &[Type]) {
         let found: Vec<Type> = linked.params.iter().map(|p| p.ty).collect();
-        if linked.kind != FunctionKind::Func || found != params || linked.results != results {
+        if linked.kind == FunctionKind::Kernel || found != params || linked.results != results {
             self.report("V022", None, format!("its {what} @{} has another signature", linked.name));
         }
     }

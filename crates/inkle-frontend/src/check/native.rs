@@ -58,11 +58,12 @@ impl Checker<'_> {
         let name = &instance.name;
         let wrapped = |text| Wrapped { name: name.clone(), text, params: params.clone(), result };
         let (id, results) = self.wrapped(instance, wrapped(&text.forward));
-        if let Some(replay) = &text.replay
-            // Without a result there is nothing to compute again.
-            && !results.is_empty()
-        {
-            let (replay, _) = self.wrapped(instance, wrapped(replay));
+        // Without a result there is nothing to compute again; and nothing but the whole text computes it.
+        if !results.is_empty() {
+            let replay = match &text.replay {
+                Some(replay) => self.wrapped(instance, wrapped(replay)).0,
+                None => id,
+            };
             self.module.functions[id.index()].links.replay = Some(replay);
         }
         if let Some(adjoint) = &text.adjoint {

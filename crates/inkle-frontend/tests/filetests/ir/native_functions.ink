@@ -19,11 +19,11 @@ func @double_adjoint.2(%0 x: f32, %1 out: array<f32, 1>, %2 i: i32, %3 adj_x: f3
 
 native @wait() "WP_TILE_SYNC();"
 
-native @spread(%0 x: f32) -> (vec<3, f32>) "return wp::vec_t<3, float>(x);"
+native @spread(%0 x: f32) -> (vec<3, f32>) replay @spread "return wp::vec_t<3, float>(x);"
 
 native @adds(%0 total: ref<f32>, %1 by: f32) -> (bool) "total += by; return total > 3.0f;"
 
-func @adds.2(%0 total: f32, %1 by: f32) -> (bool, f32) {
+func @adds.2(%0 total: f32, %1 by: f32) -> (bool, f32) replay @adds.2 {
   %2 = local 1 : array<f32, 1>
   %3 = const 0 : i32
   %4 = elem %2, %3 : ref<f32>
@@ -33,7 +33,7 @@ func @adds.2(%0 total: f32, %1 by: f32) -> (bool, f32) {
   return %5, %6
 }
 
-native @adds.3(%0 total: ref<f32>, %1 by: f32) -> (bool) "total += by; return total > 3.0f;"
+native @adds.3(%0 total: ref<f32>, %1 by: f32) -> (bool) replay @adds.3 "total += by; return total > 3.0f;"
 
 kernel @calls(%0 out: array<f32, 1>, %1 v: array<vec<3, f32>, 1>) {
   %2 = tid 0 : i32
