@@ -23,9 +23,9 @@ def pull(target: wp.array(dtype=wp.vec3), x: wp.array(dtype=wp.vec3), v: wp.arra
 
 
 @wp.kernel
-def measure(target: wp.array(dtype=wp.vec3), x: wp.array(dtype=wp.vec3), distances: wp.array(dtype=float)):
+def measure(target: wp.array(dtype=wp.vec3), x: wp.array(dtype=wp.vec3), distance: wp.array(dtype=float)):
     i = wp.tid()
-    distances[i] = wp.length(x[i] - target[0]) / float(POINTS)
+    wp.atomic_add(distance, 0, wp.length(x[i] - target[0]) / float(POINTS))
 
 
 def start():
@@ -40,10 +40,9 @@ def save(path):
     v = wp.zeros(POINTS, dtype=wp.vec3, device="cpu")
     distance = wp.zeros(1, dtype=float, device="cpu")
     with wp.ScopedCapture(device="cpu") as capture:
-        distances = wp.zeros(POINTS, dtype=float, device="cpu")
         wp.launch(pull, dim=POINTS, inputs=[target, x, v], device="cpu")
-        wp.launch(measure, dim=POINTS, inputs=[target, x, distances], device="cpu")
-        wp.utils.array_sum(distances, out=distance)
+        distance.zero_()
+        wp.launch(measure, dim=POINTS, inputs=[target, x, distance], device="cpu")
     wp.capture_save(capture.graph, path, inputs={"target": target}, outputs={"x": x, "distance": distance})
 
 

@@ -121,6 +121,15 @@ def test_replay_starts_from_the_memory_in_the_file_and_keeps_it_between_runs(pat
     assert "3 runs" in text and np.load(folder / "rounds.npy").tolist() == [2]
 
 
+def test_replay_runs_on_a_gpu(path, cuda_device):
+    folder = path.parent
+    np.save(folder / "n.npy", np.array([5], dtype=np.int32))
+    files = ["--input", "n=n.npy", "--output", "y=y.npy", "--output", "rounds=rounds.npy"]
+    inkle("replay", path.name, *files, "--device", cuda_device, folder=folder)
+    np.testing.assert_array_equal(np.load(folder / "y.npy"), 3.0 * np.arange(12).reshape(4, 3))
+    assert np.load(folder / "rounds.npy").tolist() == [5]
+
+
 @pytest.mark.parametrize(
     "array, said",
     [

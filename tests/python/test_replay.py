@@ -84,12 +84,12 @@ def right_distances():
     return distances
 
 
-def replay(program, swarm, folder, before=()):
+def replay(program, swarm, folder, before=(), after=()):
     """Runs a program alone with the file and compares what it prints."""
     alone = folder / "alone"
     alone.mkdir()
     shutil.copy(swarm, alone / "swarm.inkle")
-    command = [*(shutil.which(part) or part for part in before), program, "swarm.inkle"]
+    command = [*(shutil.which(part) or part for part in before), program, "swarm.inkle", *after]
     printed = run(command, cwd=alone, env={})
     assert os.listdir(alone) == ["swarm.inkle"]
     found = {int(step): float(value) for step, value in re.findall(r"step (\d+): distance ([\d.]+)", printed)}
@@ -123,6 +123,11 @@ def test_c_needs_a_compiler_and_the_static_library_only(kits, swarm, tmp_path):
     assert all(map(is_c_library, needed(program))), needed(program)
     run(["strip", program])
     assert program.stat().st_size <= MAX_BYTES
+
+
+def test_c_runs_the_same_file_on_a_gpu(kits, swarm, tmp_path, cuda_device):
+    need("cc", "cargo")
+    replay(compile_c("cc", kits(HOST), tmp_path), swarm, tmp_path, after=[cuda_device])
 
 
 def test_cpp_finds_the_shared_library_with_cmake(kits, swarm, tmp_path):

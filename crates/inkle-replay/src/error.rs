@@ -96,6 +96,8 @@ fn graph_kind(error: &GraphError) -> ErrorKind {
         GraphError::ParamMismatch { .. }
         | GraphError::WrongDevice { .. }
         | GraphError::CannotRebind { .. } => ErrorKind::Mismatch,
+        // On a GPU there are operations that graphs do not have there.
+        GraphError::NotCapturable { .. } => ErrorKind::Unavailable,
         _ => ErrorKind::InvalidArgument,
     }
 }

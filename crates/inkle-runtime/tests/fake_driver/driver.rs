@@ -99,8 +99,11 @@ impl State {
         self.next_handle
     }
 
-    /// The device of a live stream, whose context must be current.
+    /// The device of a live stream, whose context must be current; null is the default stream of the current one.
     fn stream(&self, stream: *mut c_void) -> usize {
+        if stream.is_null() {
+            return current();
+        }
         let device = *self.streams.get(&stream.addr()).expect("the stream is alive");
         assert_eq!(current(), device, "the stream's context is current");
         device
