@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from _wp import ON_WARP
+from _wp import ON_WARP, wp
+from test_graph_files import everything, waves
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples/replay"
@@ -89,7 +90,7 @@ def replay(program, swarm, folder, before=(), after=()):
     alone = folder / "alone"
     alone.mkdir()
     shutil.copy(swarm, alone / "swarm.inkle")
-    command = [*(shutil.which(part) or part for part in before), program, "swarm.inkle", *after]
+    command = [*before, program, "swarm.inkle", *after]
     printed = run(command, cwd=alone, env={})
     assert os.listdir(alone) == ["swarm.inkle"]
     found = {int(step): float(value) for step, value in re.findall(r"step (\d+): distance ([\d.]+)", printed)}
@@ -99,11 +100,49 @@ def replay(program, swarm, folder, before=(), after=()):
     return printed
 
 
-def compile_c(compiler, kit, folder):
-    program = folder / "replay"
-    sources = [EXAMPLES / "c/replay.c", "-I", kit / "include", kit / "lib/libinkle_replay.a"]
-    run([compiler, "-std=c99", "-Wall", "-Wextra", "-Werror", *sources, "-static-libgcc", "-o", program])
+def compile_c(compiler, kit, folder, source=EXAMPLES / "c/replay.c"):
+    program = folder / source.stem
+    sources = [source, "-I", kit / "include", kit / "lib/libinkle_replay.a"]
+    run([compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", *sources, "-static-libgcc", "-o", program])
     return program
+
+
+class Machine:
+    """A machine that runs C programs: this one, or an emulated one."""
+
+    def __init__(self, target, kits):
+        if target == HOST:
+            need("cc")
+            self.compiler, self.before = "cc", []
+        else:
+            need_for_arm()
+            self.compiler = "aarch64-linux-gnu-gcc"
+            self.before = [shutil.which("qemu-aarch64"), "-L", "/usr/aarch64-linux-gnu"]
+        self.kit = kits(target)
+
+    def steps(self, path, folder, steps):
+        """Runs `tests/programs/replay_steps.c` on a file, alone in a folder but for arrays: `steps` are `(set, name,
+        array)`, `(launch,)` and `(get, name, array to fill)`."""
+        program = compile_c(self.compiler, self.kit, folder, ROOT / "tests/programs/replay_steps.c")
+        alone = folder / "steps"
+        alone.mkdir()
+        shutil.copy(path, alone / "graph")
+        arguments = []
+        for number, (what, *rest) in enumerate(steps):
+            arguments.append(what)
+            if rest:
+                arguments += [rest[0], f"{number}.bin"]
+            if what == "set":
+                rest[1].tofile(alone / f"{number}.bin")
+        run([*self.before, program, "graph", *arguments], cwd=alone, env={})
+        for number, (what, *rest) in enumerate(steps):
+            if what == "get":
+                rest[1][...] = np.fromfile(alone / f"{number}.bin", dtype=rest[1].dtype).reshape(rest[1].shape)
+
+
+@pytest.fixture(params=[HOST, ARM])
+def machine(request, kits):
+    return Machine(request.param, kits)
 
 
 def needed(path):
@@ -172,12 +211,39 @@ def test_c_is_told_what_is_wrong_with_a_file(kits, swarm, tmp_path, damage):
     assert re.fullmatch(r"replay: .*graph file.* \(status 5\)\n", done.stderr), done.stderr
 
 
+def test_every_kind_of_operation_is_replayed(machine, tmp_path):
+    graph, inputs, outputs, expected = everything()
+    wp.capture_save(graph, tmp_path / "graph.inkle", inputs=inputs, outputs=outputs)
+    steps, found = [], []
+    for values in ([1, 2, 3, 4], [0, 0, 0, 0], [-5, 1e3, 2, 8]):
+        y, total, sums = (np.zeros(n, dtype=np.float32) for n in (4, 1, 4))
+        steps += [("set", "x", np.array(values, dtype=np.float32)), ("launch",)]
+        steps += [("get", "y", y), ("get", "total", total), ("get", "sums", sums)]
+        found.append((np.array(values), y, total, sums))
+    machine.steps(tmp_path / "graph.inkle", tmp_path, steps)
+    for values, y, total, sums in found:
+        right = expected(values)
+        np.testing.assert_allclose(y, right, rtol=1e-6)
+        np.testing.assert_allclose(total, [right.sum()], rtol=1e-6)
+        np.testing.assert_allclose(sums, np.cumsum(right), rtol=1e-6)
+
+
+def test_mathematical_functions_are_replayed(machine, tmp_path):
+    n = 4099
+    x, y = wp.zeros(n, dtype=float, device="cpu"), wp.zeros(n, dtype=float, device="cpu")
+    with wp.ScopedCapture(device="cpu") as capture:
+        wp.launch(waves, dim=n, inputs=[x, y], device="cpu")
+    wp.capture_save(capture.graph, tmp_path / "graph.inkle", inputs={"x": x}, outputs={"y": y})
+    given, found = np.linspace(0, 8, n, dtype=np.float32), np.zeros(n, dtype=np.float32)
+    machine.steps(tmp_path / "graph.inkle", tmp_path, [("set", "x", given), ("launch",), ("get", "y", found)])
+    wide = given.astype(np.float64)
+    np.testing.assert_allclose(found, np.sin(wide) * np.exp(wide) + wide**1.5, rtol=1e-5, atol=1e-3)
+
+
 def test_a_file_from_x86_64_runs_on_64_bit_arm(kits, swarm, tmp_path):
-    need_for_arm()
-    kit = kits(ARM)
-    program = compile_c("aarch64-linux-gnu-gcc", kit, tmp_path)
-    replay(program, swarm, tmp_path, before=["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"])
-    library = kit / "lib/libinkle_replay.so"
+    arm = Machine(ARM, kits)
+    replay(compile_c(arm.compiler, arm.kit, tmp_path), swarm, tmp_path, before=arm.before)
+    library = arm.kit / "lib/libinkle_replay.so"
     assert "AArch64" in run(["readelf", "-h", library])
     assert library.stat().st_size <= MAX_BYTES
     assert all(map(is_c_library, needed(library))), needed(library)
