@@ -169,9 +169,11 @@ def test_c_runs_the_same_file_on_a_gpu(kits, swarm, tmp_path, cuda_device):
     replay(compile_c("cc", kits(HOST), tmp_path), swarm, tmp_path, after=[cuda_device])
 
 
-def test_cpp_finds_the_shared_library_with_cmake(kits, swarm, tmp_path):
+@pytest.mark.parametrize("library", ["inkle::replay", "inkle::replay_static"])
+def test_cpp_finds_the_libraries_with_cmake(kits, swarm, tmp_path, library):
     need("cmake", "c++", "make")
     configure = ["cmake", "-S", EXAMPLES / "cpp", "-B", tmp_path / "build", "-DCMAKE_BUILD_TYPE=Release"]
+    configure.append(f"-DINKLE_REPLAY={library}")
     run([*configure, f"-DCMAKE_PREFIX_PATH={kits(HOST)}", "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror"])
     run(["cmake", "--build", tmp_path / "build"])
     replay(tmp_path / "build/replay", swarm, tmp_path)
