@@ -107,6 +107,8 @@ impl std::fmt::Debug for CudaGraph {
 impl CudaGraph {
     fn new(device: Device, graph: OwnedGraph) -> Result<CudaGraph, RuntimeError> {
         let current = device.enter()?;
+        // Graphs are also made while somebody else's stream is being captured.
+        let _relaxed = Relaxed::enter(current.driver);
         let (mut exec, mut nodes) = (ptr::null_mut(), 0);
         // SAFETY: the graph is alive and its context current; a null list asks for the number of nodes.
         unsafe {
@@ -155,6 +157,7 @@ impl CudaGraph {
 impl Drop for CudaGraph {
     fn drop(&mut self) {
         if let Ok(current) = self.device.enter() {
+            let _relaxed = Relaxed::enter(current.driver);
             // SAFETY: made by `new` and destroyed once; a run that is under way finishes.
             let _ = unsafe { current.driver.graph_exec_destroy(self.exec) };
         }
