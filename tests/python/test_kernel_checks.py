@@ -35,7 +35,7 @@ def test_an_index_out_of_bounds_is_reported(device, debug):
     text = fails(device, copy_past, (2, 3), [x, y])
     assert "index 3 is out of bounds for dimension 1 of extent 3 of argument `y`" in text
     assert re.search(r"kernel `.*copy_past", text) and re.search(r"thread \([01], 2\)", text)
-    assert f"test_checks.py:{line_of(__file__, '#' + ' bounds')}" in text
+    assert f"test_kernel_checks.py:{line_of(__file__, '#' + ' bounds')}" in text
     # The device goes on, and the report was told once.
     wp.launch(copy_past, dim=(4, 2), inputs=[wp.full(4, 7.0, dtype=float, device=device), y], device=device)
     assert (y.numpy()[:, 1:] == 7.0).all()
@@ -136,7 +136,7 @@ def test_a_failed_assert_is_raised(device, debug):
     wp.synchronize_device(device)
     text = fails(device, asserting, 4, [x])
     assert "Assertion failed: assert x[i] < 3: x is too large" in text and "thread 3" in text
-    assert f"test_checks.py:{line_of(__file__, '#' + ' asserted')}" in text
+    assert f"test_kernel_checks.py:{line_of(__file__, '#' + ' asserted')}" in text
 
 
 def test_checks_are_an_option_of_the_module(device):
