@@ -337,6 +337,7 @@ def test_adjoint_snippets_give_gradients(device):
     assert (out == 4 * x).all() and (grads["x"] == 4.0).all()
 
 
+@needs_clang
 @pytest.mark.skipif(ON_WARP, reason="Warp refuses the kernel when it is declared")
 def test_a_change_without_gradient_is_refused(device):
     @wp.kernel(module="unique", enable_backward=True)

@@ -185,7 +185,13 @@ impl PyDevice {
     fn set_stream(&self, py: Python<'_>, stream: &Bound<'_, PyStream>, sync: bool) -> PyResult<()> {
         let device = self.device;
         if sync {
-            stream.get().stream().wait_stream(&device.stream().into_py(py)?).into_py(py)?;
+            let (new, old) = (stream.get().stream(), device.stream().into_py(py)?);
+            // What is captured cannot wait for what is not.
+            let cannot_wait =
+                device.is_cuda() && new.is_capturing().into_py(py)? && !old.is_capturing().into_py(py)?;
+            if !cannot_wait {
+                new.wait_stream(&old).into_py(py)?;
+            }
         }
         make_current(stream, device)
     }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::cuda::Relaxed;
 use crate::cuda::owned::{OwnedEvent, OwnedStream};
 use crate::cuda::sys::{self, CUstream};
 use crate::device::Device;
@@ -265,6 +266,8 @@ impl Event {
     /// The driver's.
     pub fn is_complete(&self) -> Result<bool, RuntimeError> {
         let current = self.0.device.enter()?;
+        // Memory is looked after during captures too, and the question would end one.
+        let _relaxed = Relaxed::enter(current.driver);
         // SAFETY: the event is alive and its context current.
         match unsafe { current.driver.event_query(self.0.event.handle()) } {
             Ok(()) => Ok(true),

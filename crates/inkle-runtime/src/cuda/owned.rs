@@ -116,6 +116,7 @@ impl Drop for OwnedStream {
         if let Ok(driver) = sys::driver()
             && let Ok(_current) = self.context.enter(driver)
         {
+            let _relaxed = super::Relaxed::enter(driver);
             // SAFETY: the handle was created by `create` and is destroyed once; pending work still finishes.
             // When the process ends the driver may be gone already, and then there is nothing left to free.
             let _ = unsafe { driver.stream_destroy(self.handle) };
@@ -159,6 +160,7 @@ impl Drop for OwnedEvent {
         if let Ok(driver) = sys::driver()
             && let Ok(_current) = self.context.enter(driver)
         {
+            let _relaxed = super::Relaxed::enter(driver);
             // SAFETY: the handle was created by `create` and is destroyed once.
             let _ = unsafe { driver.event_destroy(self.handle) };
         }
@@ -276,6 +278,7 @@ impl Drop for OwnedModule {
         if let Ok(driver) = sys::driver()
             && let Ok(_current) = self.context.enter(driver)
         {
+            let _relaxed = super::Relaxed::enter(driver);
             // SAFETY: the handle was loaded by `load` and is unloaded once. Functions of the module keep it
             // alive (`CudaFunction` holds its module), so none is used afterwards.
             let _ = unsafe { driver.module_unload(self.handle) };

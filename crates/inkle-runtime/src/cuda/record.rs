@@ -21,8 +21,9 @@ const WRITTEN: u32 = 2;
 
 impl DeviceRecord {
     /// A record in which nothing is reported. A context is current.
-    pub(crate) fn new(driver: &Driver) -> Result<DeviceRecord, RuntimeError> {
+    pub(crate) fn new(driver: &'static Driver) -> Result<DeviceRecord, RuntimeError> {
         let mut address = std::ptr::null_mut();
+        let _relaxed = super::Relaxed::enter(driver);
         // SAFETY: the place is valid and the caller's context current.
         unsafe { driver.mem_host_alloc(&mut address, size_of::<CheckRecord>(), sys::MEMHOSTALLOC_PORTABLE) }?;
         let record =
