@@ -124,6 +124,14 @@ def _matrix(rows, like):
     return _native.array(rows, dtype=scalar, device=like.device, ndim=2)
 
 
+def _matrices(found, subject, results, plot, metadata):
+    """The Jacobians of the rows found for each pair of an input and an output, drawn if that is asked for."""
+    jacobians = {pair: _matrix(rows, subject.inputs[pair[0]]) for pair, rows in found.items()}
+    if plot:
+        jacobian_plot(jacobians, metadata or _metadata(subject, results))
+    return jacobians
+
+
 def jacobian(
     function,
     dim=None,
@@ -189,10 +197,7 @@ def jacobian(
     finally:
         if restore_inputs:
             subject.restore()
-    jacobians = {pair: _matrix(rows, subject.inputs[pair[0]]) for pair, rows in found.items()}
-    if plot_jacobians:
-        jacobian_plot(jacobians, metadata or _metadata(subject, results))
-    return jacobians
+    return _matrices(found, subject, results, plot_jacobians, metadata)
 
 
 def jacobian_fd(
@@ -243,10 +248,7 @@ def jacobian_fd(
     finally:
         if restore_inputs:
             subject.restore()
-    jacobians = {pair: _matrix(rows, subject.inputs[pair[0]]) for pair, rows in found.items()}
-    if plot_jacobians:
-        jacobian_plot(jacobians, metadata or _metadata(subject, results))
-    return jacobians
+    return _matrices(found, subject, results, plot_jacobians, metadata)
 
 
 def gradcheck(
