@@ -9,7 +9,7 @@ use std::ptr;
 
 use inkle_graph::bundle::{Direction, Param};
 use inkle_ir::Scalar;
-use inkle_runtime::{Stream, device as find_device, set_cpu_threads};
+use inkle_runtime::{Array, Stream, device as find_device, set_cpu_threads};
 
 use crate::error::{ErrorKind, ReplayError};
 use crate::replay::{Place, Replay, param_bytes, param_span};
@@ -209,6 +209,35 @@ unsafe fn stream_of(replay: &Replay, handle: *mut c_void) -> Result<Option<Strea
     unsafe { replay.stream(handle.expose_provenance() as u64) }.map(Some)
 }
 
+/// A parameter of a replay, and the caller's memory for it.
+struct Named<'a> {
+    replay: &'a Replay,
+    name: &'a str,
+    array: Array,
+}
+
+impl<'a> Named<'a> {
+    /// What the arguments of a function are about; `packed` as for [`Replay::adopt`].
+    ///
+    /// # Safety
+    /// As [`opened`] and [`string`]; for the memory as [`Replay::adopt`].
+    unsafe fn of(
+        replay: *const InkleReplay,
+        name: *const c_char,
+        data: *mut c_void,
+        bytes: usize,
+        memory: u32,
+        packed: bool,
+    ) -> Result<Named<'a>, ReplayError> {
+        // SAFETY: the caller's contract.
+        let (replay, name) = unsafe { (&opened(replay)?.replay, string("the name", name)?) };
+        let (address, place) = (data.expose_provenance() as u64, place(memory)?);
+        // SAFETY: the caller's contract.
+        let array = unsafe { replay.adopt(name, address, bytes, place, packed) }?;
+        Ok(Named { replay, name, array })
+    }
+}
+
 fn place(memory: u32) -> Result<Place, ReplayError> {
     match memory {
         m if m == InkleMemory::Host as u32 => Ok(Place::Host),
@@ -393,11 +422,10 @@ pub unsafe extern "C" fn inkle_replay_set_param(
 ) -> InkleStatus {
     outcome(|| {
         // SAFETY: the caller's contract; the array is only read.
-        unsafe {
-            let (replay, name) = (&opened(replay)?.replay, string("the name", name)?);
-            let array = replay.adopt(name, data.expose_provenance() as u64, bytes, place(memory)?, true)?;
-            replay.set_from(name, &array, stream_of(replay, stream)?.as_ref())
-        }
+        let named = unsafe { Named::of(replay, name, data.cast_mut(), bytes, memory, true) }?;
+        // SAFETY: the caller's contract.
+        let stream = unsafe { stream_of(named.replay, stream) }?;
+        named.replay.set_from(named.name, &named.array, stream.as_ref())
     })
 }
 
@@ -417,11 +445,10 @@ pub unsafe extern "C" fn inkle_replay_get_param(
 ) -> InkleStatus {
     outcome(|| {
         // SAFETY: the caller's contract.
-        unsafe {
-            let (replay, name) = (&opened(replay)?.replay, string("the name", name)?);
-            let array = replay.adopt(name, data.expose_provenance() as u64, bytes, place(memory)?, true)?;
-            replay.get_into(name, &array, stream_of(replay, stream)?.as_ref())
-        }
+        let named = unsafe { Named::of(replay, name, data, bytes, memory, true) }?;
+        // SAFETY: the caller's contract.
+        let stream = unsafe { stream_of(named.replay, stream) }?;
+        named.replay.get_into(named.name, &named.array, stream.as_ref())
     })
 }
 
@@ -445,11 +472,8 @@ pub unsafe extern "C" fn inkle_replay_bind(
 ) -> InkleStatus {
     outcome(|| {
         // SAFETY: the caller's contract.
-        unsafe {
-            let (replay, name) = (&opened(replay)?.replay, string("the name", name)?);
-            let array = replay.adopt(name, data.expose_provenance() as u64, bytes, place(memory)?, false)?;
-            replay.bind(name, &array)
-        }
+        let named = unsafe { Named::of(replay, name, data, bytes, memory, false) }?;
+        named.replay.bind(named.name, &named.array)
     })
 }
 
