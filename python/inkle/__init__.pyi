@@ -750,11 +750,16 @@ def capture_if(condition: Any, on_true: Any = ..., on_false: Any = ..., stream: 
 def capture_launch(graph: Any, stream: Any = ...) -> Any:
     """Runs a graph: at once on the CPU, on a stream on a GPU. While another graph is captured it becomes part of that one."""
 
-def capture_load(path: Any, device: Any = ...) -> Any:
+def capture_load(path: Any, device: Any = ..., public_key: Any = ...) -> Any:
     """A graph from a file that `capture_save` wrote, or from the bytes of one.
 
     Its memory is its own: `set_param` and `get_param` reach the arrays that were named. Code for the device is in the
     file; no kernel of the program is needed.
+
+    Args:
+        path: The file's path, or its bytes.
+        device: The device to run on; the default one for `None`.
+        public_key: The key that the file has to be signed with (`inkle sign`): the path of a file in PEM, or 32 bytes.
     """
 
 def capture_load_from_bytes(data: Any, modules: Any = ..., device: Any = ...) -> Any:

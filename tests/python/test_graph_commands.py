@@ -1,7 +1,8 @@
-"""``inkle inspect``, ``inkle replay`` and ``inkle strip``: graph files on the command line."""
+"""``inkle inspect``, ``replay``, ``strip``, ``keygen``, ``sign`` and ``verify``: graph files on the command line."""
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -53,6 +54,14 @@ def inkle(*arguments, folder, code=0):
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stderr if code else done.stdout
+
+
+def inkle_output(*arguments, folder, code):
+    """What a command prints that finds something wrong."""
+    command = [sys.executable, "-m", "inkle", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout
 
 
 def test_inspect_shows_what_is_in_a_file(path):
@@ -190,3 +199,83 @@ def test_strip_refuses_targets_that_the_file_lacks(path):
     assert "sm_1" in inkle("strip", path.name, "--target", "sm_1", folder=folder, code=1)
     assert "--target" in inkle("strip", path.name, folder=folder, code=2)
     assert path.read_bytes() == before
+
+
+def test_a_file_is_signed_and_verified(path):
+    folder = path.parent
+    inkle("keygen", "ours", folder=folder)
+    inkle("keygen", "theirs", folder=folder)
+    assert (folder / "ours").stat().st_mode & 0o77 == 0
+    assert "not signed" in inkle_output("verify", path.name, folder=folder, code=1)
+    inkle("sign", path.name, "--key", "ours", folder=folder)
+    verified = json.loads(inkle("verify", path.name, "--key", "ours.pub", "--json", folder=folder))
+    assert verified["valid"] and verified["public_key"] in inkle("inspect", path.name, folder=folder)
+    inkle("verify", path.name, folder=folder)
+    assert "another key" in inkle_output("verify", path.name, "--key", "theirs.pub", folder=folder, code=1)
+    inkle("replay", path.name, "--key", "ours.pub", "--output", "y=y.npy", folder=folder)
+    np.testing.assert_array_equal(np.load(folder / "y.npy"), 3.0 * np.arange(12).reshape(4, 3))
+    assert "another key" in inkle("replay", path.name, "--key", "theirs.pub", folder=folder, code=1)
+    # Signed again it is another's; stripped it is nobody's.
+    inkle("sign", path.name, "--key", "theirs", "--output", "again.inkle", folder=folder)
+    inkle("verify", "again.inkle", "--key", "theirs.pub", folder=folder)
+    stripped = inkle("strip", path.name, "--target", "x86-64-v2", folder=folder)
+    assert "no longer signed" in stripped
+    assert "not signed" in inkle_output("verify", path.name, "--key", "ours.pub", folder=folder, code=1)
+
+
+def test_a_changed_file_is_not_verified(path):
+    folder = path.parent
+    inkle("keygen", "ours", folder=folder)
+    inkle("sign", path.name, "--key", "ours", folder=folder)
+    whole = bytearray(path.read_bytes())
+    for place in (12, len(whole) // 2, len(whole) - 1):
+        changed = bytearray(whole)
+        changed[place] ^= 1
+        path.write_bytes(changed)
+        for command in ("verify", "inspect", "replay"):
+            assert "graph file" in inkle(command, path.name, folder=folder, code=1)
+
+
+def test_keys_that_are_none_are_named(path):
+    folder = path.parent
+    (folder / "text").write_text("no key")
+    inkle("keygen", "ours", folder=folder)
+    assert "ours" in inkle("keygen", "ours", folder=folder, code=1)
+    for arguments in (("sign", "--key", "ours.pub"), ("sign", "--key", "text"), ("verify", "--key", "ours")):
+        message = inkle(arguments[0], path.name, *arguments[1:], folder=folder, code=1)
+        assert arguments[-1] in message and "not a key" in message
+    assert "missing" in inkle("sign", path.name, "--key", "missing", folder=folder, code=1)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+def test_keys_of_openssl_do(path):
+    folder = path.parent
+    openssl = ["openssl", "genpkey", "-algorithm", "ed25519", "-out", "secret.pem"]
+    subprocess.run(openssl, cwd=folder, check=True, capture_output=True)
+    inkle("sign", path.name, "--key", "secret.pem", folder=folder)
+    for secret in ("secret.pem", "ours"):
+        if secret == "ours":
+            inkle("keygen", "ours", folder=folder)
+            inkle("sign", path.name, "--key", "ours", folder=folder)
+        public = ["openssl", "pkey", "-in", secret, "-pubout", "-out", "public.pem"]
+        subprocess.run(public, cwd=folder, check=True, capture_output=True)
+        inkle("verify", path.name, "--key", "public.pem", folder=folder)
+
+
+def test_capture_load_asks_for_a_signature(path):
+    folder = path.parent
+    inkle("keygen", "ours", folder=folder)
+    with pytest.raises(RuntimeError, match="not signed"):
+        wp.capture_load(path, device="cpu", public_key=folder / "ours.pub")
+    inkle("sign", path.name, "--key", "ours", folder=folder)
+    assert wp.capture_load(path, device="cpu", public_key=str(folder / "ours.pub")).op_count == 3
+    key = bytes.fromhex(json.loads(inkle("verify", path.name, "--json", folder=folder))["public_key"])
+    assert wp.capture_load(path.read_bytes(), device="cpu", public_key=key).op_count == 3
+    with pytest.raises(ValueError, match="32 bytes"):
+        wp.capture_load(path, device="cpu", public_key=b"short")
+    with pytest.raises(TypeError, match="public_key"):
+        wp.capture_load(path, device="cpu", public_key=3)
+    changed = bytearray(path.read_bytes())
+    changed[-1] ^= 1
+    with pytest.raises(RuntimeError, match="signature"):
+        wp.capture_load(bytes(changed), device="cpu")

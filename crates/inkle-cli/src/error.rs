@@ -74,6 +74,11 @@ pub enum CliError {
         /// How it ended.
         status: ExitStatus,
     },
+    /// The system gives no random numbers.
+    Random {
+        /// What it says.
+        message: String,
+    },
     /// A script ran and recorded nothing.
     NoTrace {
         /// The script.
@@ -103,6 +108,7 @@ impl fmt::Display for CliError {
             CliError::Python { message } => f.write_str(message),
             CliError::Start { program, error } => write!(f, "{program} cannot be started: {error}"),
             CliError::Script { path, status } => write!(f, "{} failed: {status}", path.display()),
+            CliError::Random { message } => write!(f, "the system gives no random numbers: {message}"),
             CliError::NoTrace { path } => write!(
                 f,
                 "{} recorded nothing: it does not import inkle, or its process was replaced or killed",

@@ -56,6 +56,8 @@ struct Inspection {
     bytes: u64,
     format: u32,
     producer: String,
+    /// The public key of whoever signed it.
+    signer: Option<String>,
     params: Vec<Param>,
     memory: Vec<Region>,
     kernels: Vec<Kernel>,
@@ -124,6 +126,7 @@ impl Inspection {
             bytes: file_bytes,
             format: FORMAT_VERSION,
             producer: bundle.producer.clone(),
+            signer: bundle.signer.map(|signer| signer.to_string()),
             params: bundle
                 .params
                 .iter()
@@ -216,6 +219,9 @@ impl Report for Inspection {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let Inspection { path, format, producer, .. } = self;
         writeln!(out, "{}: {}, format {format}, from {producer}", path.display(), bytes(self.bytes))?;
+        if let Some(signer) = &self.signer {
+            writeln!(out, "signed with {signer}")?;
+        }
         writeln!(out, "\nparameters")?;
         for Param { direction, name, dtype, shape, region } in &self.params {
             writeln!(out, "  {direction:<6} {name}: {dtype} {shape:?}, in r{region}")?;

@@ -18,6 +18,7 @@ mod inspect;
 mod npy;
 mod replay;
 mod report;
+mod sign;
 mod strip;
 
 use std::ffi::OsString;
@@ -50,7 +51,7 @@ pub struct Program {
     pub kernel: Result<(inkle_ir::Module, Options), String>,
 }
 
-/// Compiles kernels ahead of time, looks into the kernel cache, shows and runs graph files, and measures cold starts.
+/// Compiles kernels ahead of time, looks into the kernel cache, shows, runs and signs graph files, and measures cold starts.
 #[derive(Parser, Debug)]
 #[command(name = "inkle", version, arg_required_else_help = true, infer_subcommands = true)]
 struct Arguments {
@@ -70,6 +71,9 @@ enum Command {
     Inspect(inspect::Arguments),
     Replay(replay::Arguments),
     Strip(strip::Arguments),
+    Keygen(sign::KeygenArguments),
+    Sign(sign::SignArguments),
+    Verify(sign::VerifyArguments),
     /// Measurements.
     #[command(subcommand)]
     Bench(bench::Command),
@@ -94,6 +98,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, host: &dyn Host, out: 
         Command::Inspect(arguments) => inspect::run(arguments, &mut context),
         Command::Replay(arguments) => replay::run(arguments, &mut context),
         Command::Strip(arguments) => strip::run(arguments, &mut context),
+        Command::Keygen(arguments) => sign::keygen(arguments, &mut context),
+        Command::Sign(arguments) => sign::sign(arguments, &mut context),
+        Command::Verify(arguments) => sign::verify(arguments, &mut context),
         Command::Bench(command) => bench::run(command, &mut context),
     };
     match outcome {

@@ -9,7 +9,7 @@ use inkle_graph::{Graph, GraphError};
 use inkle_runtime::{Array, Device, device};
 use serde::Serialize;
 
-use crate::{CliError, Context, Outcome, Report, graph_file, npy};
+use crate::{CliError, Context, Outcome, Report, graph_file, npy, sign};
 
 /// Run a graph from a file. Inputs come from arrays that `numpy.save` wrote, outputs become such files; inputs that are
 /// not named are as they were when the graph was saved.
@@ -26,6 +26,9 @@ pub(crate) struct Arguments {
     /// Where to run: `cpu`, `cuda:0` ...
     #[arg(long, default_value = "cpu")]
     device: String,
+    /// Refuse a file that is not signed with this public key, a file in PEM.
+    #[arg(long, value_name = "PUBLIC.pem")]
+    key: Option<PathBuf>,
     /// How many times to run, one after the other.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     repeat: u64,
@@ -63,8 +66,12 @@ struct Output {
 pub(crate) fn run(arguments: &Arguments, context: &mut Context<'_>) -> Result<Outcome, CliError> {
     let path = &arguments.path;
     let device = device(&arguments.device).map_err(|error| failed(path)(error.into()))?;
+    let key = arguments.key.as_deref().map(sign::public_key).transpose()?;
     let start = Instant::now();
     let (bundle, _) = graph_file::read(path)?;
+    if let Some(key) = &key {
+        bundle.require_signer(key).map_err(|error| failed(path)(error.into()))?;
+    }
     let graph = bundle.load(device, Some(&inkle_module::recompile)).map_err(failed(path))?;
     let load_ms = ms(start);
     // What is asked for is looked up before anything runs.

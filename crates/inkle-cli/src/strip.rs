@@ -10,7 +10,8 @@ use serde::Serialize;
 use crate::report::bytes;
 use crate::{CliError, Context, Outcome, Report, graph_file};
 
-/// Leave the code of other machines out of a graph file, in place unless `--output` names another file.
+/// Leave the code of other machines out of a graph file, in place unless `--output` names another file. A signature goes:
+/// sign the result.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// The file.
@@ -32,6 +33,8 @@ struct Stripped {
     path: PathBuf,
     bytes_before: u64,
     bytes: u64,
+    /// Whether the file was signed, which the result is not.
+    was_signed: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context<'_>) -> Result<Outcome, CliError> {
@@ -59,15 +62,17 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context<'_>) -> Result<Ou
     let path = arguments.output.as_ref().unwrap_or(&arguments.path);
     let file = bundle.to_bytes();
     write_file(path, &file).map_err(|error| CliError::Write { path: path.clone(), error })?;
-    context.show(&Stripped { path: path.clone(), bytes_before, bytes: file.len() as u64 })?;
+    let (path, bytes, was_signed) = (path.clone(), file.len() as u64, bundle.signer.is_some());
+    context.show(&Stripped { path, bytes_before, bytes, was_signed })?;
     Ok(Outcome::Right)
 }
 
 impl Report for Stripped {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let signature = if self.was_signed { ", no longer signed" } else { "" };
         writeln!(
             out,
-            "{}: {} instead of {}",
+            "{}: {} instead of {}{signature}",
             self.path.display(),
             bytes(self.bytes),
             bytes(self.bytes_before)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use inkle_graph::bundle::{Bundle, BundleError, CodeTarget, SaveOptions};
+use inkle_graph::bundle::{Bundle, BundleError, CodeTarget, SaveOptions, SecretKey};
 use inkle_graph::capture::{self, Address, Launched};
 use inkle_graph::{
     CompiledCode, Graph, GraphError, Kernel, KernelParam, KernelSource, KernelUse, RegionKind, validate,
@@ -189,6 +189,60 @@ fn seal(bytes: &mut [u8]) {
     }
     let digest = *blake3::hash(&bytes[64..64 + 64 * count]).as_bytes();
     bytes[32..64].copy_from_slice(&digest);
+}
+
+#[test]
+fn a_signed_file_names_its_signer_and_notices_every_changed_byte() {
+    let (graph, options) = everything(true);
+    let bundle = graph.save(&options).unwrap();
+    let (key, other) = (SecretKey::from_seed(&[7; 32]), SecretKey::from_seed(&[8; 32]));
+    let bytes = bundle.to_signed_bytes(&key);
+    let back = Bundle::from_bytes(bytes.clone()).unwrap();
+    assert_eq!(back.require_signer(&key.public()), Ok(()));
+    assert_eq!(back.to_signed_bytes(&key), bytes, "signing is deterministic and replaces a signature");
+    assert_eq!(back.to_bytes(), bundle.to_bytes());
+    for (bundle, found) in [(&back, Some(key.public().to_string())), (&bundle, None)] {
+        let expected = other.public().to_string();
+        let refused = bundle.require_signer(&other.public());
+        assert_eq!(refused, Err(BundleError::Signer { expected, found }));
+    }
+    for place in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[place] ^= 0x40;
+        assert!(Bundle::from_bytes(damaged).is_err(), "byte {place}");
+    }
+    for length in bytes.len() - 200..bytes.len() {
+        assert!(Bundle::from_bytes(bytes[..length].to_vec()).is_err(), "{length} bytes");
+    }
+}
+
+#[test]
+fn whoever_changes_a_signed_file_cannot_make_its_signature_right() {
+    let (graph, options) = everything(true);
+    let bundle = graph.save(&options).unwrap();
+    let (key, other) = (SecretKey::from_seed(&[7; 32]), SecretKey::from_seed(&[8; 32]));
+    let mut changed = bundle.clone();
+    changed.producer = "somebody".into();
+    let (signed, forged) = (bundle.to_signed_bytes(&key), changed.to_signed_bytes(&other));
+    // The signature of another file; the key of somebody else under their signature.
+    let (mut moved, mut claimed) = (forged.clone(), forged.clone());
+    let (at, moved_at) = (signed.len() - 96, moved.len() - 96);
+    moved[moved_at..].copy_from_slice(&signed[at..]);
+    claimed[moved_at..moved_at + 32].copy_from_slice(&key.public().to_bytes());
+    for bytes in [moved, claimed] {
+        let refused = Bundle::from_bytes(bytes);
+        assert!(matches!(refused, Err(BundleError::Damaged { part: "signature", .. })), "{refused:?}");
+    }
+    // Digests that are made right again do not help.
+    let mut resealed = signed.clone();
+    let place = resealed.windows(5).position(|w| w == b"inkle").unwrap();
+    resealed[place] = b'l';
+    seal(&mut resealed);
+    let refused = Bundle::from_bytes(resealed);
+    assert!(matches!(refused, Err(BundleError::Damaged { part: "signature", .. })), "{refused:?}");
+    // Taking the signature off gives a file that nobody signed.
+    let unsigned = Bundle::from_bytes(bundle.to_bytes()).unwrap();
+    assert!(unsigned.require_signer(&key.public()).is_err());
 }
 
 /// Whoever can write a file can write its digests; then whatever it says is checked, or harmless.

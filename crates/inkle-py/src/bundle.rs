@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use inkle_graph::bundle::{Bundle, BundleError, CodeTarget, SaveOptions};
+use inkle_graph::bundle::{Bundle, BundleError, CodeTarget, PublicKey, SaveOptions};
 use inkle_graph::{Graph, GraphError};
 use inkle_runtime as rt;
 use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
@@ -108,7 +108,31 @@ pub fn capture_save(
     })
 }
 
-fn load(py: Python<'_>, bytes: Vec<u8>, device: rt::Device, from: &str) -> PyResult<Graph> {
+/// The key that a file has to be signed with: 32 bytes, or the path of a file in PEM.
+fn key_argument(key: Option<&Bound<'_, PyAny>>) -> PyResult<Option<PublicKey>> {
+    let Some(key) = key.filter(|key| !key.is_none()) else { return Ok(None) };
+    let wrong = |error: BundleError| PyValueError::new_err(format!("`public_key`: {error}"));
+    if let Ok(bytes) = key.cast::<PyBytes>() {
+        let Ok(bytes) = <&[u8; 32]>::try_from(bytes.as_bytes()) else {
+            let message = format!("`public_key` has 32 bytes, not {}", bytes.as_bytes().len());
+            return Err(PyValueError::new_err(message));
+        };
+        return PublicKey::from_bytes(bytes).map(Some).map_err(wrong);
+    }
+    let Ok(path) = key.extract::<PathBuf>() else {
+        let message = format!("`public_key` is 32 bytes or the path of a file, not {}", class_name(key));
+        return Err(PyTypeError::new_err(message));
+    };
+    PublicKey::from_pem(&std::fs::read_to_string(path)?).map(Some).map_err(wrong)
+}
+
+fn load(
+    py: Python<'_>,
+    bytes: Vec<u8>,
+    device: rt::Device,
+    from: &str,
+    key: Option<PublicKey>,
+) -> PyResult<Graph> {
     if bytes.starts_with(REFERENCE_MAGIC) {
         let message =
             format!("{from} is in Warp's own format, which inkle does not read yet; save it with inkle");
@@ -117,6 +141,9 @@ fn load(py: Python<'_>, bytes: Vec<u8>, device: rt::Device, from: &str) -> PyRes
     apply_cache_settings(py)?;
     let loaded = py.detach(|| {
         let bundle = Bundle::from_bytes(bytes)?;
+        if let Some(key) = &key {
+            bundle.require_signer(key)?;
+        }
         bundle.load(device, Some(&inkle_module::recompile))
     });
     loaded.map_err(|error| match error {
@@ -150,17 +177,23 @@ fn buffer<'py>(data: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyBy
 ///
 /// Its memory is its own: `set_param` and `get_param` reach the arrays that were named. Code for the device is in the
 /// file; no kernel of the program is needed.
+///
+/// Args:
+///     path: The file's path, or its bytes.
+///     device: The device to run on; the default one for `None`.
+///     public_key: The key that the file has to be signed with (`inkle sign`): the path of a file in PEM, or 32 bytes.
 #[pyfunction]
-#[pyo3(signature = (path, device = None))]
+#[pyo3(signature = (path, device = None, public_key = None))]
 pub fn capture_load<'py>(
     py: Python<'py>,
     path: &Bound<'py, PyAny>,
     device: Option<&Bound<'py, PyAny>>,
+    public_key: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyGraph>> {
-    let device = device_argument(py, device)?;
+    let (device, key) = (device_argument(py, device)?, key_argument(public_key)?);
     let Ok(path) = path.extract::<PathBuf>() else {
         let bytes = buffer(path, "a graph")?;
-        return loaded(py, load(py, bytes.as_bytes().to_vec(), device, "bytes")?);
+        return loaded(py, load(py, bytes.as_bytes().to_vec(), device, "bytes", key)?);
     };
     let path = if path.exists() || path.extension().is_some_and(|e| e == EXTENSION) {
         path
@@ -173,7 +206,7 @@ pub fn capture_load<'py>(
     let bytes = py.detach(|| read(&path)).map_err(|why| {
         PyRuntimeError::new_err(format!("Failed to load APIC graph from {}: {why}", path.display()))
     })?;
-    loaded(py, load(py, bytes, device, &path.display().to_string())?)
+    loaded(py, load(py, bytes, device, &path.display().to_string(), key)?)
 }
 
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
@@ -204,7 +237,7 @@ pub fn capture_load_from_bytes<'py>(
     }
     let device = device_argument(py, device)?;
     let bytes = buffer(data, "`data`")?;
-    loaded(py, load(py, bytes.as_bytes().to_vec(), device, "bytes")?)
+    loaded(py, load(py, bytes.as_bytes().to_vec(), device, "bytes", None)?)
 }
 
 /// Writes what a graph does, and what of it depends on what, as a drawing for Graphviz.

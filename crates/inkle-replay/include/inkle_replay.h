@@ -49,6 +49,8 @@ enum InkleStatus
   INKLE_STATUS_KERNEL = 11,
   // A mistake of this library.
   INKLE_STATUS_INTERNAL = 12,
+  // The file is not signed with the key that it has to be signed with.
+  INKLE_STATUS_SIGNER = 13,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -191,11 +193,32 @@ InkleStatus inkle_replay_open_memory(const void *data,
                                      const char *device,
                                      struct InkleReplay **out);
 
+// As `inkle_replay_open`, for a file that has to be signed (`inkle sign`): `public_key` are the 32 bytes of the key that
+// its signature is checked with, before anything of the file is used. A file without a signature, or with one of another
+// key, is refused with INKLE_STATUS_SIGNER; one that was changed after it was signed with INKLE_STATUS_BAD_BUNDLE.
+//
+// The caller's part:
+// As `inkle_replay_open`; `public_key` is null or has 32 bytes.
+InkleStatus inkle_replay_open_signed(const char *path,
+                                     const char *device,
+                                     const uint8_t *public_key,
+                                     struct InkleReplay **out);
+
+// As `inkle_replay_open_signed`, for a file that is in memory: `bytes` bytes at `data`, which are copied.
+//
+// The caller's part:
+// As `inkle_replay_open_signed`; there are that many bytes.
+InkleStatus inkle_replay_open_memory_signed(const void *data,
+                                            size_t bytes,
+                                            const char *device,
+                                            const uint8_t *public_key,
+                                            struct InkleReplay **out);
+
 // Closes a replay; NULL is left alone. No other call may use it during or after this. Work that is queued on GPU streams
 // is not waited for: the graph's own memory stays until it is done.
 //
 // The caller's part:
-// The replay came from `inkle_replay_open` or `inkle_replay_open_memory` and was not closed.
+// The replay came from one of the functions that open one and was not closed.
 void inkle_replay_close(struct InkleReplay *replay);
 
 // The number of parameters; 0 for NULL.

@@ -7,7 +7,7 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
-use inkle_graph::bundle::{Direction, Param};
+use inkle_graph::bundle::{Direction, Param, PublicKey};
 use inkle_ir::Scalar;
 use inkle_runtime::{Array, Stream, device as find_device, set_cpu_threads};
 
@@ -44,6 +44,8 @@ pub enum InkleStatus {
     Kernel = 11,
     /// A mistake of this library.
     Internal = 12,
+    /// The file is not signed with the key that it has to be signed with.
+    Signer = 13,
 }
 
 impl From<ErrorKind> for InkleStatus {
@@ -56,6 +58,7 @@ impl From<ErrorKind> for InkleStatus {
             ErrorKind::BadBundle => InkleStatus::BadBundle,
             ErrorKind::Version => InkleStatus::Version,
             ErrorKind::NoCode => InkleStatus::NoCode,
+            ErrorKind::Signer => InkleStatus::Signer,
             ErrorKind::Unavailable => InkleStatus::Unavailable,
             ErrorKind::OutOfMemory => InkleStatus::OutOfMemory,
             ErrorKind::Driver => InkleStatus::Driver,
@@ -190,8 +193,8 @@ unsafe fn string<'a>(what: &str, given: *const c_char) -> Result<&'a str, Replay
 /// The replay of an argument.
 ///
 /// # Safety
-/// A pointer that is not null came from `inkle_replay_open` or `inkle_replay_open_memory` and is not closed while the
-/// result lives.
+/// A pointer that is not null came from one of the functions that open a replay and is not closed while the result
+/// lives.
 unsafe fn opened<'a>(replay: *const InkleReplay) -> Result<&'a InkleReplay, ReplayError> {
     // SAFETY: the caller's contract.
     unsafe { replay.as_ref() }.ok_or_else(|| wrong("the replay is a null pointer"))
@@ -325,21 +328,86 @@ pub unsafe extern "C" fn inkle_replay_open_memory(
         // SAFETY: the caller's contract.
         unsafe {
             give(out, || {
-                if data.is_null() {
-                    return Err(wrong("the file's bytes are a null pointer"));
-                }
-                let file = std::slice::from_raw_parts(data.cast::<u8>(), bytes).to_vec();
-                Replay::from_bytes(file, find_device(string("the device", device)?)?)
+                Replay::from_bytes(file_of(data, bytes)?, find_device(string("the device", device)?)?)
             })
         }
     })
+}
+
+/// As `inkle_replay_open`, for a file that has to be signed (`inkle sign`): `public_key` are the 32 bytes of the key that
+/// its signature is checked with, before anything of the file is used. A file without a signature, or with one of another
+/// key, is refused with INKLE_STATUS_SIGNER; one that was changed after it was signed with INKLE_STATUS_BAD_BUNDLE.
+///
+/// # Safety
+/// As `inkle_replay_open`; `public_key` is null or has 32 bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inkle_replay_open_signed(
+    path: *const c_char,
+    device: *const c_char,
+    public_key: *const u8,
+    out: *mut *mut InkleReplay,
+) -> InkleStatus {
+    outcome(|| {
+        // SAFETY: the caller's contract.
+        unsafe {
+            give(out, || {
+                let (path, key) = (string("the path", path)?, key_of(public_key)?);
+                Replay::open_signed(path, find_device(string("the device", device)?)?, &key)
+            })
+        }
+    })
+}
+
+/// As `inkle_replay_open_signed`, for a file that is in memory: `bytes` bytes at `data`, which are copied.
+///
+/// # Safety
+/// As `inkle_replay_open_signed`; there are that many bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inkle_replay_open_memory_signed(
+    data: *const c_void,
+    bytes: usize,
+    device: *const c_char,
+    public_key: *const u8,
+    out: *mut *mut InkleReplay,
+) -> InkleStatus {
+    outcome(|| {
+        // SAFETY: the caller's contract.
+        unsafe {
+            give(out, || {
+                let (file, key) = (file_of(data, bytes)?, key_of(public_key)?);
+                Replay::from_signed_bytes(file, find_device(string("the device", device)?)?, &key)
+            })
+        }
+    })
+}
+
+/// The file in the caller's memory.
+///
+/// # Safety
+/// The address is null or has that many bytes.
+unsafe fn file_of(data: *const c_void, bytes: usize) -> Result<Vec<u8>, ReplayError> {
+    if data.is_null() {
+        return Err(wrong("the file's bytes are a null pointer"));
+    }
+    // SAFETY: the caller's contract.
+    Ok(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), bytes) }.to_vec())
+}
+
+/// The key of an argument.
+///
+/// # Safety
+/// The address is null or has 32 bytes.
+unsafe fn key_of(bytes: *const u8) -> Result<PublicKey, ReplayError> {
+    // SAFETY: the caller's contract; bytes have no alignment.
+    let bytes = unsafe { bytes.cast::<[u8; 32]>().as_ref() };
+    Ok(PublicKey::from_bytes(bytes.ok_or_else(|| wrong("the public key is a null pointer"))?)?)
 }
 
 /// Closes a replay; NULL is left alone. No other call may use it during or after this. Work that is queued on GPU streams
 /// is not waited for: the graph's own memory stays until it is done.
 ///
 /// # Safety
-/// The replay came from `inkle_replay_open` or `inkle_replay_open_memory` and was not closed.
+/// The replay came from one of the functions that open one and was not closed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inkle_replay_close(replay: *mut InkleReplay) {
     outcome(|| {

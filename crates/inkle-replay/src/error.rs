@@ -64,6 +64,8 @@ pub enum ErrorKind {
     Version,
     /// The file has no code for this machine.
     NoCode,
+    /// The file is not signed with the key that it has to be signed with.
+    Signer,
     /// The machine lacks a driver, a device or a feature.
     Unavailable,
     /// Memory could not be had.
@@ -91,6 +93,8 @@ fn graph_kind(error: &GraphError) -> ErrorKind {
         GraphError::Runtime(error) => runtime_kind(error),
         GraphError::Bundle(BundleError::Version { .. }) => ErrorKind::Version,
         GraphError::Bundle(BundleError::NoCode { .. }) => ErrorKind::NoCode,
+        GraphError::Bundle(BundleError::Signer { .. }) => ErrorKind::Signer,
+        GraphError::Bundle(BundleError::BadKey { .. }) => ErrorKind::InvalidArgument,
         GraphError::Bundle(_) => ErrorKind::BadBundle,
         GraphError::NoSuchParam { .. } => ErrorKind::NoSuchParam,
         GraphError::ParamMismatch { .. }

@@ -27,7 +27,7 @@ mod number;
 mod replay;
 
 pub use error::{ErrorKind, ReplayError};
-pub use inkle_graph::bundle::{Direction, Param};
+pub use inkle_graph::bundle::{Direction, Param, PublicKey};
 pub use inkle_runtime::{Array, Device, Stream, device, set_cpu_threads};
 pub use number::Number;
 pub use replay::{Place, Replay, param_bytes, param_span};

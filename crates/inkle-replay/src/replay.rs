@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use inkle_graph::Graph;
-use inkle_graph::bundle::{Bundle, Param, read_file};
+use inkle_graph::bundle::{Bundle, Param, PublicKey, read_file};
 use inkle_runtime::{Array, Device, Stream};
 
 use crate::error::ReplayError;
@@ -43,9 +43,19 @@ impl Replay {
     /// # Errors
     /// [`ReplayError::File`]; else as [`from_bytes`](Replay::from_bytes).
     pub fn open(path: impl AsRef<Path>, device: Device) -> Result<Replay, ReplayError> {
-        let path = path.as_ref();
-        let bytes = read_file(path).map_err(|error| ReplayError::File { path: path.to_owned(), error })?;
-        Replay::from_bytes(bytes, device)
+        Replay::from_bytes(read(path.as_ref())?, device)
+    }
+
+    /// As [`open`](Replay::open), for a file that has to be signed with the secret part of `key`.
+    ///
+    /// # Errors
+    /// [`Signer`](inkle_graph::bundle::BundleError::Signer) if it is not; else as [`open`](Replay::open).
+    pub fn open_signed(
+        path: impl AsRef<Path>,
+        device: Device,
+        key: &PublicKey,
+    ) -> Result<Replay, ReplayError> {
+        Replay::from_signed_bytes(read(path.as_ref())?, device, key)
     }
 
     /// The graph in the bytes of a file, on a device.
@@ -53,8 +63,21 @@ impl Replay {
     /// # Errors
     /// [`ReplayError::Graph`]: what is wrong with the file, what it has no code for, or what the device lacks.
     pub fn from_bytes(bytes: Vec<u8>, device: Device) -> Result<Replay, ReplayError> {
-        let graph = Bundle::from_bytes(bytes)?.load(device, None)?;
-        Ok(Replay { graph, busy: Mutex::new(()) })
+        Replay::of(&Bundle::from_bytes(bytes)?, device)
+    }
+
+    /// As [`from_bytes`](Replay::from_bytes), for a file that has to be signed with the secret part of `key`.
+    ///
+    /// # Errors
+    /// As [`open_signed`](Replay::open_signed).
+    pub fn from_signed_bytes(bytes: Vec<u8>, device: Device, key: &PublicKey) -> Result<Replay, ReplayError> {
+        let bundle = Bundle::from_bytes(bytes)?;
+        bundle.require_signer(key)?;
+        Replay::of(&bundle, device)
+    }
+
+    fn of(bundle: &Bundle, device: Device) -> Result<Replay, ReplayError> {
+        Ok(Replay { graph: bundle.load(device, None)?, busy: Mutex::new(()) })
     }
 
     /// The device it runs on.
@@ -247,6 +270,10 @@ impl Replay {
         let (expected, found) = (dtype.python_name(), T::SCALAR.python_name());
         Err(ReplayError::NumberType { name: name.to_owned(), expected, found })
     }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, ReplayError> {
+    read_file(path).map_err(|error| ReplayError::File { path: path.to_owned(), error })
 }
 
 /// The size of all elements of a parameter, packed, bytes.

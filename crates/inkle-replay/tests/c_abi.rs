@@ -150,6 +150,34 @@ fn misuse_is_a_status_and_a_sentence() {
 }
 
 #[test]
+fn signatures_are_asked_for() {
+    let (file, key) = common::signed_file();
+    let open = |file: &[u8], key: *const u8| {
+        let mut opened = null_mut();
+        let (data, device) = (file.as_ptr().cast(), c"cpu".as_ptr());
+        // SAFETY: the arguments are as the function wants them, and the key is null or has its bytes.
+        let status = unsafe { inkle_replay_open_memory_signed(data, file.len(), device, key, &mut opened) };
+        drop(Opened(opened));
+        status
+    };
+    assert_eq!(open(&file, key.as_ptr()), InkleStatus::Ok);
+    assert_eq!(open(&common::file(), key.as_ptr()), InkleStatus::Signer);
+    assert!(message().contains("not signed"));
+    assert_eq!(open(&file, null()), InkleStatus::InvalidArgument);
+    assert_eq!(open(&file, [0; 32].as_ptr()), InkleStatus::InvalidArgument);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph.inkle");
+    std::fs::write(&path, &file).unwrap();
+    let path = CString::new(path.to_str().unwrap()).unwrap();
+    let mut opened = null_mut();
+    // SAFETY: the arguments are as the function wants them.
+    let status =
+        unsafe { inkle_replay_open_signed(path.as_ptr(), c"cpu".as_ptr(), key.as_ptr(), &mut opened) };
+    assert_eq!(status, InkleStatus::Ok);
+    drop(Opened(opened));
+}
+
+#[test]
 fn messages_are_kept_per_thread() {
     assert_eq!(Opened::new().set(c"mine", &[]), InkleStatus::NoSuchParam);
     std::thread::spawn(|| assert_eq!(message(), "")).join().unwrap();

@@ -2,7 +2,9 @@
 
 mod common;
 
-use inkle_replay::{Device, Direction, ErrorKind, Place, Replay, ReplayError, param_bytes, param_span};
+use inkle_replay::{
+    Device, Direction, ErrorKind, Place, PublicKey, Replay, ReplayError, param_bytes, param_span,
+};
 
 fn opened() -> Replay {
     Replay::from_bytes(common::file(), Device::cpu()).unwrap()
@@ -114,6 +116,34 @@ fn files_that_are_wrong_are_refused() {
     assert_eq!(missing.0, ErrorKind::File);
     assert!(missing.1.contains("missing"));
 }
+
+#[test]
+fn a_file_that_must_be_signed_is_refused_without_the_signature() {
+    let (file, key) = common::signed_file();
+    let (key, other) = (PublicKey::from_bytes(&key).unwrap(), PublicKey::from_bytes(&OTHER_KEY).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph.inkle");
+    std::fs::write(&path, &file).unwrap();
+    let replay = Replay::open_signed(&path, Device::cpu(), &key).unwrap();
+    replay.set("a", &[1.0f32; 4]).unwrap();
+    replay.launch(None).unwrap();
+    assert_eq!(replay.get::<f32>("total").unwrap(), [4.0]);
+    assert!(Replay::open(&path, Device::cpu()).is_ok(), "who asks for no signature gets the graph");
+    let refused = kind(Replay::open_signed(&path, Device::cpu(), &other));
+    assert_eq!(refused.0, ErrorKind::Signer);
+    assert!(refused.1.contains(&key.to_string()) && refused.1.contains(&other.to_string()), "{}", refused.1);
+    let unsigned = kind(Replay::from_signed_bytes(common::file(), Device::cpu(), &key));
+    assert_eq!(unsigned.0, ErrorKind::Signer);
+    let mut changed = file;
+    *changed.last_mut().unwrap() ^= 1;
+    assert_eq!(kind(Replay::from_bytes(changed, Device::cpu())).0, ErrorKind::BadBundle);
+}
+
+/// RFC 8032, 7.1, test 1.
+const OTHER_KEY: [u8; 32] = [
+    0xd7, 0x5a, 0x98, 0x01, 0x82, 0xb1, 0x0a, 0xb7, 0xd5, 0x4b, 0xfe, 0xd3, 0xc9, 0x64, 0x07, 0x3a, 0x0e,
+    0xe1, 0x72, 0xf3, 0xda, 0xa6, 0x23, 0x25, 0xaf, 0x02, 0x1a, 0x68, 0xf7, 0x07, 0x51, 0x1a,
+];
 
 #[test]
 fn threads_share_a_replay_and_see_its_memory_whole() {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::BundleError;
 use super::codec::{self, MAX_DEPTH};
 use super::params::{self, Param};
+use super::signature::{PublicKey, SecretKey, TRAILER_BYTES, check_trailer, trailer};
 use super::target::CodeTarget;
 use super::wire::{Reader, Writer};
 use crate::ops::OpStream;
@@ -18,8 +19,11 @@ pub const FORMAT_VERSION: u32 = 1;
 pub(super) const MAGIC: [u8; 8] = *b"\x89INKLE\r\n";
 const HEADER_BYTES: usize = 64;
 const ENTRY_BYTES: usize = 64;
-/// Sections start at multiples of this, bytes.
+/// Sections, and the signature, start at multiples of this, bytes.
 const ALIGN: usize = 64;
+
+/// The flag of a file that ends with a signature.
+const SIGNED: u32 = 1;
 
 const _: () = assert!(MAX_DEPTH < 1000, "reading recurses this deep");
 
@@ -104,6 +108,8 @@ pub struct Bundle {
     pub ir: Vec<String>,
     /// Per region its contents; `None` for zeros.
     pub memory: Vec<Option<Blob>>,
+    /// Who signed the file that it came from.
+    pub signer: Option<PublicKey>,
 }
 
 /// A section on its way into a file.
@@ -114,8 +120,12 @@ struct Section<'a> {
 }
 
 impl Bundle {
-    /// The bundle as a file.
+    /// The bundle as a file, which nobody has signed.
     pub fn to_bytes(&self) -> Vec<u8> {
+        self.assemble(None)
+    }
+
+    pub(super) fn assemble(&self, key: Option<&SecretKey>) -> Vec<u8> {
         let mut info = Writer::default();
         info.text(&self.producer);
         info.list(&self.notes, |writer, note| writer.text(note));
@@ -149,7 +159,7 @@ impl Bundle {
         for (kernel, text) in self.ir.iter().enumerate().filter(|(_, text)| !text.is_empty()) {
             put(Kind::Ir, kernel, text.as_bytes().into());
         }
-        assemble(&sections)
+        assemble(&sections, key)
     }
 
     /// The bundle that a file holds.
@@ -158,7 +168,7 @@ impl Bundle {
     /// [`BundleError::NotABundle`], [`BundleError::Version`], [`BundleError::Damaged`].
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Bundle, BundleError> {
         let bytes = Arc::new(bytes);
-        let sections = take_apart(&bytes)?;
+        let (sections, signer) = take_apart(&bytes)?;
         let one = |kind: Kind| {
             let mut found = sections.iter().filter(|(k, ..)| *k == kind);
             match (found.next(), found.next()) {
@@ -196,7 +206,7 @@ impl Bundle {
                 _ => return Err(damaged("IR", format!("of kernel {kernel}"))),
             }
         }
-        Ok(Bundle { producer, notes, stream, params, code, ir, memory })
+        Ok(Bundle { producer, notes, stream, params, code, ir, memory, signer })
     }
 
     /// Whether bytes start as a bundle does.
@@ -237,7 +247,7 @@ fn read_code(bytes: &[u8], stream: &OpStream, images: &[&Blob]) -> Result<Vec<Co
     Ok(code)
 }
 
-fn assemble(sections: &[Section<'_>]) -> Vec<u8> {
+fn assemble(sections: &[Section<'_>], key: Option<&SecretKey>) -> Vec<u8> {
     let mut table = Writer::default();
     let mut at = HEADER_BYTES + sections.len() * ENTRY_BYTES;
     for section in sections {
@@ -250,11 +260,12 @@ fn assemble(sections: &[Section<'_>]) -> Vec<u8> {
         table.bytes.extend(blake3::hash(&section.bytes).as_bytes());
         at += section.bytes.len();
     }
-    let mut file = Writer { bytes: Vec::with_capacity(at) };
+    let length = if key.is_some() { at.next_multiple_of(ALIGN) + TRAILER_BYTES } else { at };
+    let mut file = Writer { bytes: Vec::with_capacity(length) };
     file.bytes.extend(MAGIC);
     file.u32(FORMAT_VERSION);
-    file.u32(0);
-    file.u64(at as u64);
+    file.u32(if key.is_some() { SIGNED } else { 0 });
+    file.u64(length as u64);
     file.u32(sections.len() as u32);
     file.u32(0);
     file.bytes.extend(blake3::hash(&table.bytes).as_bytes());
@@ -263,11 +274,19 @@ fn assemble(sections: &[Section<'_>]) -> Vec<u8> {
         file.bytes.resize(file.bytes.len().next_multiple_of(ALIGN), 0);
         file.bytes.extend(&*section.bytes);
     }
+    if let Some(key) = key {
+        file.bytes.resize(file.bytes.len().next_multiple_of(ALIGN), 0);
+        let trailer = trailer(&file.bytes[..HEADER_BYTES], key);
+        file.bytes.extend(trailer);
+    }
     file.bytes
 }
 
-/// The sections of a file, their digests compared.
-fn take_apart(bytes: &Arc<Vec<u8>>) -> Result<Vec<(Kind, u32, Blob)>, BundleError> {
+/// Kind, index and contents of sections.
+type Sections = Vec<(Kind, u32, Blob)>;
+
+/// The sections of a file, their digests compared, and who signed it.
+fn take_apart(bytes: &Arc<Vec<u8>>) -> Result<(Sections, Option<PublicKey>), BundleError> {
     if !bytes.starts_with(&MAGIC) {
         let why = if bytes.starts_with(&MAGIC[..6]) {
             "its first bytes were changed, as by a transfer that converts line ends"
@@ -284,7 +303,7 @@ fn take_apart(bytes: &Arc<Vec<u8>>) -> Result<Vec<(Kind, u32, Blob)>, BundleErro
     }
     let (flags, length, count, reserved) = (header.u32()?, header.u64()?, header.u32()?, header.u32()?);
     let digest = header.digest()?;
-    if flags != 0 || reserved != 0 {
+    if flags & !SIGNED != 0 || reserved != 0 {
         return Err(header.bad("flags that this version does not have"));
     }
     if length != bytes.len() as u64 {
@@ -310,20 +329,35 @@ fn take_apart(bytes: &Arc<Vec<u8>>) -> Result<Vec<(Kind, u32, Blob)>, BundleErro
         let (Some(stop), true, 0) = (stop, offset == start as u64, reserved) else {
             return Err(reader.bad(format!("section {kind:?} {index} is at {offset}, {length} bytes long")));
         };
-        let (Some(padding), Some(contents)) = (bytes.get(end..start), bytes.get(start..stop)) else {
+        let Some(contents) = bytes.get(start..stop) else {
             return Err(reader.bad(format!("section {kind:?} {index} reaches past the end of the file")));
         };
-        if padding.iter().any(|byte| *byte != 0) {
-            return Err(reader.bad("there is something between the sections"));
-        }
+        check_padding(&bytes[end..start])?;
         if blake3::hash(contents).as_bytes() != &digest {
             return Err(damaged("section", format!("{kind:?} {index}: its digest is another")));
         }
         sections.push((kind, index, Blob { bytes: bytes.clone(), range: start..stop }));
         end = stop;
     }
+    let mut signer = None;
+    if flags & SIGNED != 0 {
+        let start = end.next_multiple_of(ALIGN);
+        let Some(trailer) = bytes.get(start..start.saturating_add(TRAILER_BYTES)) else {
+            return Err(damaged("signature", "it is missing"));
+        };
+        check_padding(&bytes[end..start])?;
+        signer = Some(check_trailer(&bytes[..HEADER_BYTES], trailer)?);
+        end = start + TRAILER_BYTES;
+    }
     if end != bytes.len() {
         return Err(reader.bad(format!("{} bytes follow the last section", bytes.len() - end)));
     }
-    Ok(sections)
+    Ok((sections, signer))
+}
+
+fn check_padding(padding: &[u8]) -> Result<(), BundleError> {
+    if padding.iter().any(|byte| *byte != 0) {
+        return Err(damaged("table of sections", "there is something between the sections"));
+    }
+    Ok(())
 }

@@ -207,7 +207,7 @@ impl Graph {
             })
             .collect();
         let producer = format!("inkle {}", env!("CARGO_PKG_VERSION"));
-        Ok(Bundle { producer, notes, stream, params, code, ir, memory })
+        Ok(Bundle { producer, notes, stream, params, code, ir, memory, signer: None })
     }
 
     fn compile_for(

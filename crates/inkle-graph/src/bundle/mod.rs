@@ -8,13 +8,14 @@
 //! offset is followed before it was checked. What is wrong with a file is an error, never a panic.
 //!
 //! A digest shows damage, not intent: whoever can write the file can write its digests. Code in a bundle is as trusted as
-//! a program.
+//! a program, and who vouches for it is what a signature says ([`Bundle::require_signer`]).
 
 mod codec;
 mod disk;
 mod file;
 mod load;
 mod params;
+mod signature;
 mod target;
 mod wire;
 
@@ -24,6 +25,7 @@ pub use disk::{read_file, write_file};
 pub use file::{Blob, Bundle, CodeEntry, FORMAT_VERSION};
 pub use load::{Recompile, SaveOptions};
 pub use params::{Direction, Param};
+pub use signature::{PublicKey, SecretKey};
 pub use target::CodeTarget;
 
 /// What is wrong with a bundle.
@@ -46,6 +48,10 @@ pub enum BundleError {
     NotSavable { what: String },
     /// A name is given twice.
     SameName { name: String },
+    /// A key is none.
+    BadKey { why: String },
+    /// The file is not signed by whom it has to be: keys in hexadecimal.
+    Signer { expected: String, found: Option<String> },
 }
 
 impl fmt::Display for BundleError {
@@ -71,6 +77,16 @@ impl fmt::Display for BundleError {
             }
             BundleError::NotSavable { what } => write!(f, "{what} cannot be saved"),
             BundleError::SameName { name } => write!(f, "two parameters are named `{name}`"),
+            BundleError::BadKey { why } => write!(f, "not a key: {why}"),
+            BundleError::Signer { expected, found: Some(found) } => {
+                write!(f, "the graph file was signed with another key than {expected}, with {found}")
+            }
+            BundleError::Signer { expected, found: None } => {
+                write!(
+                    f,
+                    "the graph file is not signed, and has to be with the key {expected}; `inkle sign` does it"
+                )
+            }
         }
     }
 }

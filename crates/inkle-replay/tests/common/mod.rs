@@ -1,6 +1,6 @@
 //! A graph file without kernels, for tests that need no compiler.
 
-use inkle_graph::bundle::SaveOptions;
+use inkle_graph::bundle::{Bundle, SaveOptions, SecretKey};
 use inkle_graph::capture;
 use inkle_ir::{Scalar, Type};
 use inkle_runtime::algorithms::{Reduction, sum_into};
@@ -32,4 +32,12 @@ pub fn file() -> Vec<u8> {
         ..SaveOptions::default()
     };
     graph.save(&options).unwrap().to_bytes()
+}
+
+/// The same file, signed, and the bytes of the public key.
+#[allow(dead_code, reason = "not every test signs")]
+pub fn signed_file() -> (Vec<u8>, [u8; 32]) {
+    let key = SecretKey::from_seed(&[3; 32]);
+    let bundle = Bundle::from_bytes(file()).unwrap();
+    (bundle.to_signed_bytes(&key), key.public().to_bytes())
 }
