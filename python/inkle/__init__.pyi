@@ -315,6 +315,17 @@ class Kernel:
     @property
     def adj(self) -> Any:
         """What the kernel was made from: `adj.args` are its parameters."""
+    def array_access(self, inputs: Any = ...) -> Any:
+        """What the kernel may do with the arrays among its arguments.
+
+        Args:
+            inputs: The arguments of a launch, which a generic kernel needs.
+
+        Returns:
+            For each array `""`, `"r"`, `"w"` or `"rw"`: whether its elements may be read and written. The keys are names
+            of parameters, with a dot and the field for arrays in structs. Atomic operations read and write; what cannot
+            be followed, such as native code, counts as both.
+        """
     @property
     def func(self) -> Any:
         """The Python function."""

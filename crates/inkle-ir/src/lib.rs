@@ -30,12 +30,14 @@
 //! - Text: `Display` of a [`Module`] writes it and [`parse`] reads it; `print.rs` is its reference. Two modules are
 //!   the same when their texts are.
 //! - [`verify`] checks a module; its rules are numbered in `verify.rs`. Everything below relies on verified IR.
+//! - [`KernelAccess`] tells which arrays a kernel may read and write.
 //! - [`simplify()`] makes it smaller, before it is hashed and compiled.
 //! - `arbitrary` (a feature) makes random modules for tests.
 //!
 //! *Invariant:* this crate never sees a device. Anything that asks "which GPU?" belongs in `inkle-codegen` or later.
 #![forbid(unsafe_code)]
 
+mod access;
 #[cfg(feature = "arbitrary")]
 pub mod arbitrary;
 mod builder;
@@ -48,6 +50,7 @@ pub mod simplify;
 mod types;
 mod verify;
 
+pub use access::{Access, ArrayAccess, KernelAccess, array_names};
 pub use builder::Builder;
 pub use ir::{
     Block, BlockData, Function, FunctionId, FunctionKind, Links, Module, Op, OpData, Param, Value, ValueData,

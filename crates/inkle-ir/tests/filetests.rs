@@ -5,6 +5,7 @@
 //!
 //! - `;; test print`: the module as it is printed;
 //! - `;; test verify`: the violations, one a line after `; `, or `; ok`;
+//! - `;; test access`: what the kernel may do with each array of its arguments, and with other memory;
 //! - `;; test simplify`: the module after all passes, or, with the name of a pass (`fold`, `common`, `carried`,
 //!   `dead`, `functions`), after that one; it must be right before and after.
 //!
@@ -14,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use inkle_ir::simplify::{self, Effects, effects};
-use inkle_ir::{Module, parse, verify};
+use inkle_ir::{Access, KernelAccess, Module, array_names, parse, verify};
 
 const EXPECT: &str = ";; expect:\n";
 
@@ -93,6 +94,7 @@ fn output(command: &str, mut module: Module) -> Result<String, String> {
                 Ok(()) => "; ok\n".to_owned(),
                 Err(errors) => errors.0.iter().map(|e| format!("; {e}\n")).collect(),
             }),
+            "access" => verify(&module).map_err(|e| e.to_string()).map(|()| access(&module)),
             other => Err(format!("unknown command `{other}`")),
         };
     };
@@ -118,4 +120,27 @@ fn output(command: &str, mut module: Module) -> Result<String, String> {
     verify(&module).map_err(|e| format!("wrong after the pass\n{e}\n{text}"))?;
     round_trip(&module)?;
     Ok(text)
+}
+
+fn access(module: &Module) -> String {
+    let kernel = module.kernel().expect("verified");
+    let found = KernelAccess::of(module);
+    assert_eq!(KernelAccess::from_bytes(&found.to_bytes()).as_ref(), Some(&found));
+    let names: Vec<String> = kernel.params.iter().flat_map(|p| array_names(&p.name, p.ty)).collect();
+    assert_eq!(names.len(), found.arrays.len());
+    let words = |access: Access| match (access.reads, access.writes) {
+        (false, false) => "nothing",
+        (true, false) => "read",
+        (false, true) => "written",
+        (true, true) => "read and written",
+    };
+    let mut lines = String::new();
+    for (name, array) in names.iter().zip(&found.arrays) {
+        lines.push_str(&format!("; {name}: {}", words(array.elements)));
+        if !array.gradient.is_none() {
+            lines.push_str(&format!("; gradient: {}", words(array.gradient)));
+        }
+        lines.push('\n');
+    }
+    format!("{lines}; other memory: {}\n", words(found.others))
 }

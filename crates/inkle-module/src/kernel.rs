@@ -11,7 +11,7 @@ use inkle_diag::trace::{self, Stage};
 use inkle_diag::{Diagnostics, SourceFile, Span};
 use inkle_frontend::env::{Environment, FunctionKey};
 use inkle_frontend::{CheckOptions, check_kernel};
-use inkle_ir::{Block, Function, Links, Module, OpKind, Param, ParamLayout, Type};
+use inkle_ir::{Block, Function, KernelAccess, Links, Module, OpKind, Param, ParamLayout, Type};
 use inkle_runtime::elf::LoadedObject;
 use inkle_runtime::{CpuFunction, CudaFunction, CudaModule, Device, Loaded, RuntimeError};
 
@@ -42,6 +42,8 @@ pub struct KernelIr {
     digest: blake3::Hash,
     /// A digest of the IR and of where its operations were written, once it was asked for.
     placed: OnceLock<blake3::Hash>,
+    /// What the kernel may do with memory, once it was asked for.
+    access: OnceLock<KernelAccess>,
 }
 
 impl KernelIr {
@@ -81,7 +83,15 @@ impl KernelIr {
         let params = kernel.params.clone();
         let layout = ParamLayout::new(params.iter().map(|p| p.ty));
         let digest = blake3::hash(module.to_string().as_bytes());
-        Ok(KernelIr { module, source, params, layout, digest, placed: OnceLock::new() })
+        Ok(KernelIr {
+            module,
+            source,
+            params,
+            layout,
+            digest,
+            placed: OnceLock::new(),
+            access: OnceLock::new(),
+        })
     }
 
     /// The kernel that runs this one backwards, for arguments whose arrays have the given gradients: one entry per array,
@@ -135,6 +145,11 @@ impl KernelIr {
             }
             hasher.finalize()
         })
+    }
+
+    /// What the kernel may do with memory.
+    pub fn access(&self) -> &KernelAccess {
+        self.access.get_or_init(|| KernelAccess::of(&self.module))
     }
 
     /// Whether the kernel asks for the index of its thread or for the extents of the launch.
@@ -351,7 +366,7 @@ impl Kernel {
         self.cached(&device_target(device, CudaOutput::Cubin), options, || {
             let text = device_target(device, CudaOutput::Ptx);
             let artifact = inkle_codegen::compile(&self.ir.module, &text, options)?;
-            let ptx = Entry::new(artifact, Origin::default());
+            let ptx = Entry::new(artifact, self.ir.access().clone(), Origin::default());
             let level = options.optimization_level.min(3);
             let _span = trace::part(Stage::Driver);
             let code = CudaModule::compile(device, &ptx.code, level, options.lineinfo)?;
@@ -371,7 +386,7 @@ impl Kernel {
     fn made(&self, target: &Target, options: &Options) -> Result<(Entry, Source), CompileError> {
         self.cached(target, options, || {
             let artifact = inkle_codegen::compile(&self.ir.module, target, options)?;
-            Ok(Entry::new(artifact, Origin::default()))
+            Ok(Entry::new(artifact, self.ir.access().clone(), Origin::default()))
         })
     }
 

@@ -1,5 +1,6 @@
 //! `@inkle.kernel`: kernels as Python objects, and their way to loaded code.
 
+mod access;
 mod build;
 mod code;
 mod settings;
@@ -499,6 +500,33 @@ impl Kernel {
     #[getter]
     fn has_backward(&self, py: Python<'_>) -> PyResult<bool> {
         Settings::read(py, self).map(|settings| settings.enable_backward)
+    }
+
+    /// What the kernel may do with the arrays among its arguments.
+    ///
+    /// Args:
+    ///     inputs: The arguments of a launch, which a generic kernel needs.
+    ///
+    /// Returns:
+    ///     For each array `""`, `"r"`, `"w"` or `"rw"`: whether its elements may be read and written. The keys are names
+    ///     of parameters, with a dot and the field for arrays in structs. Atomic operations read and write; what cannot
+    ///     be followed, such as native code, counts as both.
+    #[pyo3(signature = (inputs = None))]
+    fn array_access<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let instance = match (self.exact_types(py)?, inputs) {
+            (Some(types), _) => self.instance_of_types(py, types)?,
+            (None, Some(_)) => self.instance(py, &Arguments::new(inputs, None))?,
+            (None, None) => {
+                let message =
+                    format!("kernel `{}` is generic: give the arguments of a launch as `inputs`", self.key);
+                return Err(argument_error(py, message));
+            }
+        };
+        access::by_name(py, &instance)
     }
 
     /// The names of the parameters.

@@ -282,6 +282,7 @@ pub fn launch<'py>(
     if may_be_recording() && capture::is_capturing(place.device) {
         let shown = recorded::Shown {
             instance: &instance,
+            pass: &pass,
             code: &code,
             words,
             arguments: arguments
@@ -490,6 +491,7 @@ impl Launch {
         if may_be_recording() && capture::is_capturing(self.device) {
             let shown = recorded::Shown {
                 instance: &self.instance,
+                pass: &self.pass,
                 code,
                 words: &state.words,
                 arguments: state.held.iter().map(|held| held.bind(py).clone()).collect(),

@@ -6,13 +6,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use inkle_codegen::{ArtifactKind, CpuTarget, CudaOutput, CudaTarget, Target};
+use inkle_ir::KernelAccess;
 use serde::{Deserialize, Serialize};
 
 use super::{AotKernel, AotVariant};
 use crate::cache::{Entry, Origin};
 
 const MAGIC: &[u8; 8] = b"inkle-am";
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The kernels of a module, compiled for one target.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -165,7 +166,7 @@ impl AotFile {
             return Err(damaged());
         }
         let contents: Contents = postcard::from_bytes(payload).map_err(|_| damaged())?;
-        let file = AotFile::from(contents);
+        let file = contents.file().ok_or_else(damaged)?;
         // A kernel without code is none that inkle writes.
         if file.kernels.iter().any(|k| k.variants.is_empty()) { Err(damaged()) } else { Ok(file) }
     }
@@ -229,6 +230,7 @@ struct StoredVariant {
     key: [u8; 32],
     lanes: u32,
     symbol: String,
+    access: Vec<u8>,
     options: String,
     micros: u32,
     code: Vec<u8>,
@@ -267,6 +269,7 @@ impl From<&AotVariant> for StoredVariant {
             key: *variant.key.as_bytes(),
             lanes: variant.entry.lanes,
             symbol: variant.entry.symbol.clone(),
+            access: variant.entry.access.to_bytes(),
             options: variant.entry.origin.options.clone(),
             micros: variant.entry.origin.micros,
             code: variant.entry.code.clone(),
@@ -274,9 +277,10 @@ impl From<&AotVariant> for StoredVariant {
     }
 }
 
-impl From<Contents> for AotFile {
-    fn from(contents: Contents) -> AotFile {
-        let target = match contents.target {
+impl Contents {
+    /// What is stored, unless no inkle writes that.
+    fn file(self) -> Option<AotFile> {
+        let target = match self.target {
             StoredTarget::Cpu { triple, cpu, features } => Target::Cpu(CpuTarget { triple, cpu, features }),
             StoredTarget::Ptx { arch } => Target::Cuda(CudaTarget { arch, output: CudaOutput::Ptx }),
             StoredTarget::Cubin { arch } => Target::Cuda(CudaTarget { arch, output: CudaOutput::Cubin }),
@@ -286,31 +290,34 @@ impl From<Contents> for AotFile {
             Target::Cuda(CudaTarget { output: CudaOutput::Ptx, .. }) => ArtifactKind::Ptx,
             Target::Cuda(CudaTarget { output: CudaOutput::Cubin, .. }) => ArtifactKind::Cubin,
         };
-        let variant = |kernel: &str, stored: StoredVariant| AotVariant {
-            contiguous: stored.contiguous,
-            aligned: stored.aligned,
-            grid_stride: stored.grid_stride,
-            key: blake3::Hash::from_bytes(stored.key),
-            entry: Entry {
-                kind,
-                lanes: stored.lanes,
-                symbol: stored.symbol,
-                origin: Origin {
-                    kernel: kernel.to_owned(),
-                    target: target.key(),
-                    options: stored.options,
-                    micros: stored.micros,
-                },
-                code: stored.code,
-            },
+        let variant = |kernel: &str, stored: StoredVariant| {
+            let origin = Origin {
+                kernel: kernel.to_owned(),
+                target: target.key(),
+                options: stored.options,
+                micros: stored.micros,
+            };
+            let access = KernelAccess::from_bytes(&stored.access)?;
+            let (lanes, symbol, code) = (stored.lanes, stored.symbol, stored.code);
+            Some(AotVariant {
+                contiguous: stored.contiguous,
+                aligned: stored.aligned,
+                grid_stride: stored.grid_stride,
+                key: blake3::Hash::from_bytes(stored.key),
+                entry: Entry { kind, lanes, symbol, access, origin, code },
+            })
         };
-        let kernels = contents.kernels.into_iter().map(|kernel| AotKernel {
-            variants: kernel.variants.into_iter().map(|v| variant(&kernel.name, v)).collect(),
-            name: kernel.name,
-            signature: kernel.signature,
-            digest: blake3::Hash::from_bytes(kernel.digest),
-            params_bytes: kernel.params_bytes,
-        });
-        AotFile { kernels: kernels.collect(), target }
+        let kernel = |stored: StoredKernel| {
+            let variants = stored.variants.into_iter().map(|v| variant(&stored.name, v));
+            Some(AotKernel {
+                variants: variants.collect::<Option<_>>()?,
+                name: stored.name,
+                signature: stored.signature,
+                digest: blake3::Hash::from_bytes(stored.digest),
+                params_bytes: stored.params_bytes,
+            })
+        };
+        let kernels = self.kernels.into_iter().map(kernel).collect::<Option<_>>()?;
+        Some(AotFile { kernels, target })
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use inkle_codegen::Options;
-use inkle_ir::Type;
+use inkle_ir::{KernelAccess, Type};
 use inkle_runtime::{Device, Loaded};
 
 use super::file::{AotError, AotFile};
@@ -56,6 +56,11 @@ impl AotCode {
     /// The device that it runs on.
     pub fn device(&self) -> Device {
         self.device
+    }
+
+    /// What the kernel may do with memory.
+    pub fn access(&self) -> KernelAccess {
+        self.kernel.variants.first().map(|v| v.entry.access.clone()).unwrap_or_default()
     }
 
     /// Whether it is for parameters of these types.

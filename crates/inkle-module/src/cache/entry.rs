@@ -1,9 +1,10 @@
 //! What the cache holds, and its bytes.
 
 use inkle_codegen::{Artifact, ArtifactKind};
+use inkle_ir::KernelAccess;
 
 const MAGIC: &[u8; 8] = b"inkle-kc";
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 const HEADER_BYTES: usize = 8 + 4 + 8 + 32;
 
 /// Compiled code as the cache holds it.
@@ -15,6 +16,8 @@ pub struct Entry {
     pub lanes: u32,
     /// The symbol to call or launch.
     pub symbol: String,
+    /// What the kernel may do with memory.
+    pub access: KernelAccess,
     /// Where the code comes from.
     pub origin: Origin,
     /// The code.
@@ -36,11 +39,12 @@ pub struct Origin {
 
 impl Entry {
     /// An entry for what the compiler made.
-    pub fn new(artifact: Artifact, origin: Origin) -> Entry {
+    pub fn new(artifact: Artifact, access: KernelAccess, origin: Origin) -> Entry {
         Entry {
             kind: artifact.kind,
             lanes: artifact.lanes,
             symbol: artifact.entry,
+            access,
             origin,
             code: artifact.code,
         }
@@ -80,6 +84,9 @@ impl Entry {
             out.extend((text.len() as u32).to_le_bytes());
             out.extend(text.as_bytes());
         }
+        let access = self.access.to_bytes();
+        out.extend((access.len() as u32).to_le_bytes());
+        out.extend(access);
         out.extend(&self.code);
         out
     }
@@ -88,17 +95,20 @@ impl Entry {
         let (kind, rest) = payload.split_first()?;
         let (lanes, rest) = rest.split_first_chunk::<4>()?;
         let (micros, mut rest) = rest.split_first_chunk::<4>()?;
-        let mut text = || {
+        let mut blob = || {
             let (length, tail) = rest.split_first_chunk::<4>()?;
-            let (text, tail) = tail.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+            let (blob, tail) = tail.split_at_checked(u32::from_le_bytes(*length) as usize)?;
             rest = tail;
-            String::from_utf8(text.to_vec()).ok()
+            Some(blob)
         };
+        let mut text = || String::from_utf8(blob()?.to_vec()).ok();
         let (symbol, kernel, target, options) = (text()?, text()?, text()?, text()?);
+        let access = KernelAccess::from_bytes(blob()?)?;
         Some(Entry {
             kind: kind_of(*kind)?,
             lanes: u32::from_le_bytes(*lanes),
             symbol,
+            access,
             origin: Origin { kernel, target, options, micros: u32::from_le_bytes(*micros) },
             code: rest.to_vec(),
         })
@@ -133,6 +143,7 @@ pub(crate) fn sample() -> Entry {
         kind: ArtifactKind::ElfObject,
         lanes: 16,
         symbol: "inkle_kernel".into(),
+        access: KernelAccess { arrays: vec![Default::default(); 2], ..Default::default() },
         origin: Origin {
             kernel: "saxpy".into(),
             target: "x86_64-unknown-linux-gnu:x86-64-v2:".into(),

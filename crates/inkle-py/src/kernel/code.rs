@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use inkle_graph::{Kernel as GraphKernel, KernelParam, KernelSource};
+use inkle_ir::KernelAccess;
 use inkle_module::{AotCode, ArrayGrad, CompileError, Digest, GraphSource, How, KernelIr, Loaded, Options};
 use inkle_runtime::Device;
 use pyo3::exceptions::PyRuntimeError;
@@ -165,6 +166,21 @@ impl Instance {
         match code.loaded(&options) {
             Some(loaded) => Ok(loaded),
             None => py.detach(|| code.load(&options)).map_err(|error| exception(py, &error)),
+        }
+    }
+
+    /// What the kernel, run forwards or backwards, may do with memory.
+    ///
+    /// # Errors
+    /// As [`Instance::check`]; and why there is no backward pass.
+    pub fn access(&self, py: Python<'_>, pass: &Pass) -> PyResult<KernelAccess> {
+        match (pass, self.ahead.first()) {
+            (Pass::Forward, Some(code)) => Ok(code.access()),
+            (Pass::Forward, None) => {
+                let compiled = self.compiled(py).map_err(|error| exception(py, error))?;
+                Ok(compiled.forward.kernel.ir().access().clone())
+            }
+            (Pass::Backward(grads), _) => Ok(self.backward(py, grads)?.kernel.ir().access().clone()),
         }
     }
 

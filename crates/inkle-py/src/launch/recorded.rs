@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use inkle_graph::GraphError;
 use inkle_graph::capture::{self, Address, Launched};
-use inkle_ir::{ArrayDesc, ArrayKind, IndexedArrayDesc, Type};
+use inkle_ir::{Access, ArrayAccess, ArrayDesc, ArrayKind, IndexedArrayDesc, Type};
 use inkle_module::Loaded;
 use inkle_runtime::record::Verdict;
 use inkle_runtime::{self as rt, Allocation, Device, Stream};
@@ -14,13 +14,15 @@ use pyo3::prelude::*;
 use crate::adjoint::{arrays_in, read_desc};
 use crate::array::Array;
 use crate::graph::{IntoPyGraphResult, graph_error};
-use crate::kernel::Instance;
+use crate::kernel::{Instance, Pass};
 use crate::structs::StructInstance;
 
 /// A launch whose parameter block is finished.
 pub struct Shown<'a, 'py> {
     /// The kernel.
     pub instance: &'a Arc<Instance>,
+    /// Which way it runs.
+    pub pass: &'a Pass,
     /// Its code.
     pub code: &'a Arc<Loaded>,
     /// The parameter block.
@@ -48,6 +50,8 @@ pub fn show(py: Python<'_>, device: Device, shown: Shown<'_, '_>) -> PyResult<Ve
         memory_of(py, argument, &mut known)?;
     }
     let bytes: Vec<u8> = shown.words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let access = shown.instance.access(py, shown.pass)?;
+    let mut accesses = access.arrays.iter();
     let mut pointers = Vec::new();
     for packer in &shown.instance.packers {
         let mut arrays = Vec::new();
@@ -56,17 +60,21 @@ pub fn show(py: Python<'_>, device: Device, shown: Shown<'_, '_>) -> PyResult<Ve
             let desc = read_desc(&bytes[at..]);
             let extents: Vec<i64> = desc.shape[..ty.ndim as usize].iter().map(|&n| n.into()).collect();
             let strides = &desc.strides[..ty.ndim as usize];
-            let mut put = |at: usize, elem: Type, shape: &[i64], strides: Option<&[i64]>| {
+            // Without what is known of it an array counts as read and written.
+            let both = ArrayAccess { elements: Access::BOTH, gradient: Access::BOTH };
+            let ArrayAccess { elements, gradient } = accesses.next().copied().unwrap_or(both);
+            let mut put = |at: usize, access: Access, elem: Type, shape: &[i64], strides: Option<&[i64]>| {
                 let address = shown.words[at / 8];
                 let array = found(&known, address, elem, shape, strides);
                 let Some(array) = array else { return Err(unknown(py, &shown.instance.name, &packer.name)) };
-                let (reads, writes) = (true, true);
+                let Access { reads, writes } = access;
                 pointers.push(Address { word: (at / 8) as u32, array, reads, writes });
                 Ok(())
             };
-            for (at, address) in [(at, desc.data), (at + offset_of!(ArrayDesc, grad), desc.grad)] {
+            let grad = at + offset_of!(ArrayDesc, grad);
+            for (at, address, access) in [(at, desc.data, elements), (grad, desc.grad, gradient)] {
                 if address != 0 {
-                    put(at, ty.elem, &extents, Some(strides))?;
+                    put(at, access, ty.elem, &extents, Some(strides))?;
                 }
             }
             if ty.kind == ArrayKind::Indexed {
@@ -75,7 +83,8 @@ pub fn show(py: Python<'_>, device: Device, shown: Shown<'_, '_>) -> PyResult<Ve
                     if shown.words[list / 8] != 0 {
                         let shape = at + offset_of!(IndexedArrayDesc, shape) + 4 * d;
                         let count = bytes[shape..].first_chunk().map_or(0, |b| i32::from_ne_bytes(*b));
-                        put(list, Type::I32, &[count.into()], None)?;
+                        let reads = !elements.is_none() || !gradient.is_none();
+                        put(list, Access { reads, writes: false }, Type::I32, &[count.into()], None)?;
                     }
                 }
             }
