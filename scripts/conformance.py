@@ -145,12 +145,11 @@ def wheel_folder(python):
 
 
 def pack(folder, wheel):
-    """Copies the wheel's tests, the driver and its record into `folder`."""
+    """Copies the wheel's tests and examples, the driver and its record into `folder`."""
     shutil.rmtree(folder, ignore_errors=True)
-    for source in (wheel / "tests").rglob("*.py"):
-        target = folder / "warp" / source.relative_to(wheel)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(source, target)
+    for part in ("tests", "examples"):
+        # Some tests run the examples, and some read arrays and meshes that lie beside them.
+        shutil.copytree(wheel / part, folder / "warp" / part, ignore=shutil.ignore_patterns("__pycache__"))
     for name in (DRIVER, RECORD, "README.md"):
         shutil.copy(SHARED / name, folder / name)
     print(f"{folder}: what a run with --kit needs")

@@ -230,3 +230,28 @@ def test_torch_tensors_as_kernel_arguments(device):
 def test_device_names_translate():
     assert wp.device_to_torch("cpu") == "cpu" and str(wp.device_from_torch("cpu")) == "cpu"
     assert wp.dtype_to_torch(wp.float32) is torch.float32 and wp.dtype_from_torch(torch.int64) is wp.int64
+
+
+def test_numpy_reads_arrays_of_the_cpu_without_being_asked(device):
+    a = wp.array([1.0, 2.0], dtype=float, device=device)
+    if device == "cpu":
+        assert np.asarray(a, dtype=np.float64).tolist() == [1.0, 2.0]
+        assert np.shares_memory(np.asarray(a), a.numpy())
+        copied = np.array(a, copy=True)
+        assert not np.shares_memory(copied, a.numpy()) and copied.tolist() == [1.0, 2.0]
+        return
+    for options in ({}, {"dtype": np.float64}):
+        with pytest.raises(TypeError, match=r"implicit NumPy conversion .* this one is on cuda:0; .*`array.numpy\(\)`"):
+            np.asarray(a, **options)
+
+
+def test_an_object_that_names_one_address_twice_is_read_on_the_host(device):
+    class Both:
+        def __init__(self, data):
+            self.data = data
+            self.__array_interface__ = self.__cuda_array_interface__ = data.__array_interface__
+
+    data = np.arange(6, dtype=np.float32)
+    for dtype in (wp.float32, wp.vec3):
+        a = wp.array(Both(data), dtype=dtype, device=device)
+        assert a.device == device and a.numpy().ravel().tolist() == data.tolist()

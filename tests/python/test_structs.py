@@ -250,3 +250,26 @@ def test_annotations_in_quotes_where_all_are_text(tmp_path):
     assert (quoted.x, list(quoted.v)) == (1.5, [1.0, 2.0, 3.0])
     quoted.a = wp.zeros(2, dtype=int, device="cpu")
     assert quoted.a.shape == (2,)
+
+
+def test_a_struct_moves_with_its_arrays_to_a_device(device):
+    @wp.struct
+    class Inner:
+        values: wp.array(dtype=float)
+
+    @wp.struct
+    class Outer:
+        scale: float
+        inner: Inner
+        indices: wp.array(dtype=int)
+
+    outer = Outer()
+    outer.scale = 2.5
+    outer.inner.values = wp.array([1.0, 2.0], dtype=float, device="cpu")
+    moved = outer.to(device)
+    assert moved.scale == 2.5 and moved.indices is None
+    assert moved.inner.values.device == device and moved.inner.values.numpy().tolist() == [1.0, 2.0]
+    assert outer.inner.values.device == "cpu"
+    moved.scale = 1.0
+    assert outer.scale == 2.5
+    assert (moved.inner.values is outer.inner.values) == (device == "cpu")

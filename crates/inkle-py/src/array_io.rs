@@ -51,8 +51,9 @@ pub fn from_data(
     }
     let is_host =
         data.hasattr(intern!(py, "__array_interface__"))? || data.hasattr(intern!(py, "__array__"))?;
-    // Some objects have both; then the one of the wanted device is right.
-    let prefers_host = is_host && device_argument(py, source.device)?.is_cpu();
+    // Some objects have both; then the one of the wanted device is right, if it is one of that device.
+    let prefers_host =
+        is_host && (device_argument(py, source.device)?.is_cpu() || is_on_host_only(data).unwrap_or(false));
     if !prefers_host && data.hasattr(intern!(py, "__cuda_array_interface__"))? {
         return from_cuda(py, data, dtype, source);
     }
@@ -307,6 +308,14 @@ fn share(data: &Bound<'_, PyAny>, ty: Type, shape: &[i64]) -> PyResult<Option<rt
     Ok(array.ok())
 }
 
+/// Whether an object names one address both for the host and for a GPU.
+fn is_on_host_only(data: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = data.py();
+    let host = data.getattr(intern!(py, "__array_interface__"))?.get_item("data")?.get_item(0)?;
+    let cuda = data.getattr(intern!(py, "__cuda_array_interface__"))?.get_item("data")?.get_item(0)?;
+    host.eq(cuda)
+}
+
 fn from_cuda(
     py: Python<'_>,
     data: &Bound<'_, PyAny>,
@@ -557,6 +566,31 @@ fn interface<'py>(py: Python<'py>, array: &rt::Array) -> PyResult<Bound<'py, PyD
     }
     dict.set_item("version", 3)?;
     Ok(dict)
+}
+
+/// The array as a numpy array, for numpy's own conversion protocol.
+///
+/// # Errors
+/// `TypeError` for an array on a GPU.
+pub fn to_numpy<'py>(
+    array: &Bound<'py, Array>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    copy: Option<bool>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    if let Some(data) = array.get().data().filter(|data| data.array().device().is_cuda()) {
+        let device = data.array().device();
+        return Err(PyTypeError::new_err(format!(
+            "implicit NumPy conversion is for arrays on the CPU, and this one is on {}; copy it with \
+             `array.numpy()`",
+            device.alias()
+        )));
+    }
+    let shared = array.call_method0(intern!(py, "numpy"))?;
+    let options = PyDict::new(py);
+    options.set_item("dtype", dtype)?;
+    options.set_item("copy", copy)?;
+    numpy_module(py)?.getattr("array")?.call((shared,), Some(&options))
 }
 
 /// The array as numpy reads it.

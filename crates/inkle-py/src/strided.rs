@@ -190,6 +190,19 @@ impl StridedArray {
         array_view::view_as(slf.as_super(), dtype)
     }
 
+    /// What numpy calls when it finds no elements that it can read where they are.
+    ///
+    /// # Errors
+    /// `TypeError` for an array on a GPU: such a copy is asked for by name, with `numpy()`.
+    #[pyo3(signature = (dtype = None, copy = None))]
+    fn __array__<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        array_io::to_numpy(slf.as_super(), dtype, copy)
+    }
+
     #[getter]
     fn __array_interface__<'py>(slf: &Bound<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         array_io::array_interface(py, slf.as_super().get())

@@ -549,6 +549,20 @@ impl StructInstance {
         Ok(copy)
     }
 
+    /// A copy whose arrays are on `device`; arrays that are there already are shared with it.
+    ///
+    /// # Errors
+    /// When `device` is none, or an array cannot be copied there.
+    fn to<'py>(&self, py: Python<'py>, device: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let copy = self.__copy__(py)?;
+        let target = copy.cast::<StructInstance>()?.get();
+        for (at, object) in target.arrays(py) {
+            let moved = object.bind(py).call_method1(intern!(py, "to"), (device,))?;
+            target.storage.set_object(at, Some(moved.unbind()));
+        }
+        Ok(copy)
+    }
+
     /// Arrays held by the instance are shared with the copy.
     fn __deepcopy__<'py>(&self, py: Python<'py>, _memo: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.__copy__(py)

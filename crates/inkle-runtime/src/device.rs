@@ -130,7 +130,7 @@ impl Device {
         self.0.cuda.as_ref()?.uuid.as_deref()
     }
 
-    /// The GPU's place on the bus, `0000:1b:00.0`.
+    /// The GPU's place on the bus: domain, bus and device in hexadecimal, `00:1B:00`.
     pub fn pci_bus_id(self) -> Option<&'static str> {
         self.0.cuda.as_ref()?.pci_bus_id.as_deref()
     }
@@ -580,7 +580,7 @@ fn read_gpu(driver: &Driver, ordinal: c_int) -> Result<DeviceInner, RuntimeError
             ordinal: ordinal as u32,
             handle,
             uuid: has_uuid.then(|| format_uuid(uuid)),
-            pci_bus_id: has_bus.then(|| text(&bus).to_ascii_lowercase()),
+            pci_bus_id: has_bus.then(|| bus_id(&text(&bus))),
             arch: attribute(sys::ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)? * 10
                 + attribute(sys::ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
             sm_count: attribute(sys::ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
@@ -600,6 +600,13 @@ fn read_gpu(driver: &Driver, ordinal: c_int) -> Result<DeviceInner, RuntimeError
 fn text(buffer: &[c_char]) -> String {
     let bytes: Vec<u8> = buffer.iter().take_while(|&&c| c != 0).map(|&c| c as u8).collect();
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The driver's `0000:1b:00.0` as domain, bus and device.
+fn bus_id(driver: &str) -> String {
+    let place = driver.split('.').next().unwrap_or(driver);
+    let parts = place.split(':').map(|part| u32::from_str_radix(part, 16).map(|n| format!("{n:02X}")));
+    parts.collect::<Result<Vec<_>, _>>().map_or_else(|_| driver.to_owned(), |parts| parts.join(":"))
 }
 
 fn format_uuid(uuid: CUuuid) -> String {
