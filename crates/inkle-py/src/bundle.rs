@@ -252,3 +252,30 @@ pub fn capture_debug_dot_print(
     let text = inkle_graph::dot(graph.get().ready(py)?.ops(), verbose);
     Ok(inkle_graph::bundle::write_file(&path_argument(path)?, text.as_bytes())?)
 }
+
+/// The bytes of a bundle with other parameters: those that are given, in their order, as (its name, the name it gets).
+#[pyfunction]
+pub fn bundle_with_params<'py>(
+    py: Python<'py>,
+    data: &Bound<'py, PyAny>,
+    inputs: Vec<(String, String)>,
+    outputs: Vec<(String, String)>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let data = buffer(data, "`data`")?;
+    let bytes = data.as_bytes().to_vec();
+    let changed = py.detach(|| {
+        let mut bundle = Bundle::from_bytes(bytes)?;
+        bundle.select_params(&inputs, &outputs)?;
+        Ok::<_, BundleError>(bundle.to_bytes())
+    });
+    Ok(PyBytes::new(py, &changed.map_err(GraphError::from).graph(py)?))
+}
+
+/// The names of the kernels of a bundle.
+#[pyfunction]
+pub fn bundle_kernels(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let data = buffer(data, "`data`")?;
+    let bytes = data.as_bytes().to_vec();
+    let bundle = py.detach(|| Bundle::from_bytes(bytes)).map_err(GraphError::from).graph(py)?;
+    Ok(bundle.stream.kernels.iter().map(|kernel| kernel.name.clone()).collect())
+}

@@ -82,7 +82,10 @@ mod _native {
     #[pymodule_export]
     use crate::builtin::{Builtin, builtin, builtin_names};
     #[pymodule_export]
-    use crate::bundle::{capture_debug_dot_print, capture_load, capture_load_from_bytes, capture_save};
+    use crate::bundle::{
+        bundle_kernels, bundle_with_params, capture_debug_dot_print, capture_load, capture_load_from_bytes,
+        capture_save,
+    };
     #[pymodule_export]
     use crate::cache::{clear_kernel_cache, clear_lto_cache, kernel_cache_dir};
     #[pymodule_export]

@@ -52,6 +52,8 @@ pub enum BundleError {
     BadKey { why: String },
     /// The file is not signed by whom it has to be: keys in hexadecimal.
     Signer { expected: String, found: Option<String> },
+    /// No parameter has the name.
+    NoParameter { name: String, there: Vec<String> },
 }
 
 impl fmt::Display for BundleError {
@@ -86,6 +88,9 @@ impl fmt::Display for BundleError {
                     f,
                     "the graph file is not signed, and has to be with the key {expected}; `inkle sign` does it"
                 )
+            }
+            BundleError::NoParameter { name, there } => {
+                write!(f, "no parameter is named `{name}`; there are {}", there.join(", "))
             }
         }
     }
