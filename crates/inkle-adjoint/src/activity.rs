@@ -427,6 +427,13 @@ impl Activity {
                 OpKind::Atomic(AtomicOp::Exch) => {
                     active = self.state(data.operands[0]) != State::No && has_float(f.ty(data.operands[1]));
                 }
+                // A constant that won leaves nothing for what was there before.
+                OpKind::Atomic(AtomicOp::Min | AtomicOp::Max) => {
+                    let state = self.state(data.operands[0]);
+                    active |= has_float(f.ty(data.operands[1]))
+                        && state != State::No
+                        && (state != State::Keep || self.is_active(data.operands[1]));
+                }
                 OpKind::Atomic(kind) if derivative(&OpKind::Atomic(*kind)) != Derivative::Zero => {
                     active |= self.state(data.operands[0]) != State::No && self.is_active(data.operands[1]);
                 }

@@ -6,8 +6,9 @@
 //! forward sweep), then goes through the operations in reverse order and carries gradients from results to operands
 //! (the reverse sweep). A value that was loaded adds its gradient to the element of the array's gradient, atomically; a
 //! value that was stored takes the gradient of the element, which becomes zero: what the element held before had no
-//! part in what came after, so a kernel may overwrite what it, or one before it, wrote. An array whose gradient is to
-//! be kept ([`ArrayGrad::Keep`]) is left as it is.
+//! part in what came after, so a kernel may overwrite what it, or one before it, wrote. So does an atomic minimum or
+//! maximum whose value is what memory holds now: of several equal ones the first takes the gradient. An array whose
+//! gradient is to be kept ([`ArrayGrad::Keep`]) is left as it is.
 //!
 //! The forward sweep writes nothing. It reads memory as the kernel left it, which is what the kernel read unless the
 //! element was overwritten afterwards. Where a value is needed that certainly was, the kernel is refused with

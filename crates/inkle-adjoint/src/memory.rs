@@ -174,50 +174,67 @@ impl Sweep<'_, '_> {
         let is_active = self.activity.is_active(value);
         let is_kept = self.activity.state(reference) == State::Keep;
         let gradient = self.with_gradient(reference, is_active.then_some(ty), |s, at| {
-            let mut b = s.build();
-            let mut gradient = is_active.then(|| read(&mut b, at, ty));
-            match kind {
-                AtomicOp::Sub => gradient = gradient.map(|g| b.unary(UnaryOp::Neg, g)),
-                AtomicOp::Min | AtomicOp::Max => {
-                    if let Some(g) = gradient {
-                        let (memory, own) = (s.primal(reference), s.primal(value));
-                        let mut b = s.build();
-                        let last = b.load(memory);
-                        gradient = Some(where_equal(&mut b, own, last, g));
-                    }
-                }
-                AtomicOp::Exch if !is_kept => clear(&mut b, at, ty),
-                _ => {}
+            let gradient = match kind {
+                AtomicOp::Min | AtomicOp::Max => Some(s.won(reference, value, at, is_kept)),
+                AtomicOp::Sub => is_active.then(|| {
+                    let mut b = s.build();
+                    let gradient = read(&mut b, at, ty);
+                    b.unary(UnaryOp::Neg, gradient)
+                }),
+                _ => is_active.then(|| read(&mut s.build(), at, ty)),
+            };
+            if kind == AtomicOp::Exch && !is_kept {
+                clear(&mut s.build(), at, ty);
             }
             if let Some(old) = old {
                 add_to(&mut s.build(), at, old);
             }
-            Ok(gradient)
+            Ok(gradient.filter(|_| is_active))
         })?;
         if let Some(gradient) = gradient {
             self.accumulate(value, gradient);
         }
         Ok(())
     }
-}
 
-/// The components of `g` where those of `a` and `b` are equal, else zero.
-fn where_equal(b: &mut Builder<'_>, a: Value, other: Value, g: Value) -> Value {
-    let ty = b.ty(a);
-    let one = |b: &mut Builder<'_>, x: Value, y: Value, g: Value| {
-        let is_equal = b.cmp(CmpOp::Eq, x, y);
-        let zero = b.zero(b.ty(g));
-        b.select(is_equal, g, zero)
-    };
-    if ty.as_scalar().is_some() {
-        return one(b, a, other, g);
+    /// The gradient at `at` where the value is the minimum or maximum that memory now holds, else zero. It is taken away
+    /// from there, so that of several equal values one gets it, and what was there before none of it.
+    fn won(&mut self, reference: Value, value: Value, at: Value, is_kept: bool) -> Value {
+        let (memory, own) = (self.primal(reference), self.primal(value));
+        let mut b = self.build();
+        let ty = b.ty(own);
+        let last = b.load(memory);
+        if ty.as_scalar().is_some() {
+            return self.won_component(own, last, at, is_kept);
+        }
+        let count = ty.component_count().expect("atomics are on scalars and composites of them");
+        let mut parts = Vec::new();
+        for index in 0..count {
+            let mut b = self.build();
+            let [own, last] = [own, last].map(|v| b.extract(v, index));
+            let place = b.i32(index as i32);
+            let at = b.comp(at, place);
+            parts.push(self.won_component(own, last, at, is_kept));
+        }
+        self.build().value(OpKind::Construct, parts, ty)
     }
-    let count = ty.component_count().expect("atomics are on scalars and composites of them");
-    let parts: Vec<Value> = (0..count)
-        .map(|index| {
-            let [x, y, g] = [a, other, g].map(|v| b.extract(v, index));
-            one(b, x, y, g)
-        })
-        .collect();
-    b.value(OpKind::Construct, parts, ty)
+
+    fn won_component(&mut self, own: Value, last: Value, at: Value, is_kept: bool) -> Value {
+        let mut b = self.build();
+        let ty = b.ty(own);
+        let is_equal = b.cmp(CmpOp::Eq, own, last);
+        if is_kept {
+            let (gradient, zero) = (b.load(at), b.zero(ty));
+            return b.select(is_equal, gradient, zero);
+        }
+        let blocks = [self.out.add_block(), self.out.add_block()];
+        for (block, wins) in blocks.into_iter().zip([true, false]) {
+            let mut b = Builder::new(&mut self.out, block);
+            let zero = b.zero(ty);
+            let given = if wins { b.atomic(AtomicOp::Exch, at, zero) } else { zero };
+            b.effect(OpKind::Yield, [given]);
+        }
+        let made = self.build().op(OpKind::If, [is_equal], [ty], blocks);
+        self.out.op(made).results[0]
+    }
 }

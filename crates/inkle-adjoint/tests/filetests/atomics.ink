@@ -1,4 +1,4 @@
-; A sum passes its gradient on, a minimum to the value that it is.
+; A sum passes its gradient on, a minimum to one value that it is, and to none that it was before.
 ;; grads clear clear
 
 kernel @k(%0 x: array<f32, 1>, %1 y: array<f32, 1>) {
@@ -24,17 +24,22 @@ kernel @k.backward(%0 x: array<f32, 1>, %1 y: array<f32, 1>) {
   %7 = elem %1, %4 : ref<f32>
   %8 = grad_array %1 : array<f32, 1>
   %9 = elem %8, %4 : ref<f32>
-  %10 = load %9 : f32
-  %11 = load %7 : f32
-  %12 = eq %6, %11 : bool
-  %13 = const 0.0 : f32
-  %14 = select %12, %10, %13 : f32
-  %15 = elem %8, %3 : ref<f32>
-  %16 = load %15 : f32
-  %17 = neg %16 : f32
-  %18 = add %14, %17 : f32
-  %19 = grad_array %0 : array<f32, 1>
-  %20 = elem %19, %2 : ref<f32>
-  %21 = atomic_add %20, %18 : f32
+  %10 = load %7 : f32
+  %11 = eq %6, %10 : bool
+  %12 = if %11 -> (f32) {
+    %13 = const 0.0 : f32
+    %14 = atomic_exch %9, %13 : f32
+    yield %14
+  } else {
+    %15 = const 0.0 : f32
+    yield %15
+  }
+  %16 = elem %8, %3 : ref<f32>
+  %17 = load %16 : f32
+  %18 = neg %17 : f32
+  %19 = add %12, %18 : f32
+  %20 = grad_array %0 : array<f32, 1>
+  %21 = elem %20, %2 : ref<f32>
+  %22 = atomic_add %21, %19 : f32
   return
 }
