@@ -390,11 +390,13 @@ class Launch:
     def set_dim(self, dim: Any) -> Any:
         """Sets the extents of the range."""
     def set_param_at_index(self, index: Any, value: Any, adjoint: Any = ...) -> Any:
-        """Sets the argument at a place."""
+        """Sets the argument at a place; with `adjoint`, of a launch that runs backwards, the gradient to use in place of the
+        array's own, or `None` for that one.
+        """
     def set_param_at_index_from_ctype(self, index: Any, value: Any) -> Any:
         """As `set_param_at_index`; what `__ctype__()` of arrays and structs gives is taken too."""
     def set_param_by_name(self, name: Any, value: Any, adjoint: Any = ...) -> Any:
-        """Sets the argument of a name."""
+        """Sets the argument of a name, or its gradient; see `set_param_at_index`."""
     def set_param_by_name_from_ctype(self, name: Any, value: Any) -> Any:
         """As `set_param_by_name`; what `__ctype__()` of arrays and structs gives is taken too."""
     def set_params(self, values: Any) -> Any:
@@ -657,6 +659,14 @@ class array(Generic[_T]):
         """Whether the elements follow one another in row-major order without gaps."""
     def list(self) -> Any:
         """The elements in one flat list."""
+    def mark_init(self) -> Any:
+        """Forgets what `mark_read` noted of the elements."""
+    def mark_read(self) -> Any:
+        """Notes that elements were read by something that a tape does not see and whose backward pass needs them."""
+    def mark_write(self) -> Any:
+        """Warns if elements were read that a backward pass still needs: for a program that changes them where a tape does not
+        see it.
+        """
     @property
     def memory_kind(self) -> Any:
         """What kind of memory the elements are in, a `MemoryKind`."""
@@ -898,6 +908,14 @@ class fabricarray(Generic[_T]):
         """Whether the elements follow one another in row-major order without gaps."""
     def list(self) -> Any:
         """The elements in one flat list."""
+    def mark_init(self) -> Any:
+        """Forgets what `mark_read` noted of the elements."""
+    def mark_read(self) -> Any:
+        """Notes that elements were read by something that a tape does not see and whose backward pass needs them."""
+    def mark_write(self) -> Any:
+        """Warns if elements were read that a backward pass still needs: for a program that changes them where a tape does not
+        see it.
+        """
     @property
     def ndim(self) -> Any:
         """The number of dimensions."""
@@ -1076,6 +1094,14 @@ class indexedarray(Generic[_T]):
         """Whether the elements follow one another in row-major order without gaps."""
     def list(self) -> Any:
         """The elements in one flat list."""
+    def mark_init(self) -> Any:
+        """Forgets what `mark_read` noted of the elements."""
+    def mark_read(self) -> Any:
+        """Notes that elements were read by something that a tape does not see and whose backward pass needs them."""
+    def mark_write(self) -> Any:
+        """Warns if elements were read that a backward pass still needs: for a program that changes them where a tape does not
+        see it.
+        """
     @property
     def ndim(self) -> Any:
         """The number of dimensions."""
@@ -1143,6 +1169,14 @@ class indexedfabricarray(Generic[_T]):
         """Whether the elements follow one another in row-major order without gaps."""
     def list(self) -> Any:
         """The elements in one flat list."""
+    def mark_init(self) -> Any:
+        """Forgets what `mark_read` noted of the elements."""
+    def mark_read(self) -> Any:
+        """Notes that elements were read by something that a tape does not see and whose backward pass needs them."""
+    def mark_write(self) -> Any:
+        """Warns if elements were read that a backward pass still needs: for a program that changes them where a tape does not
+        see it.
+        """
     @property
     def ndim(self) -> Any:
         """The number of dimensions."""

@@ -1,39 +1,9 @@
 """The tape: what was launched and copied, in order, to be run backwards."""
 
-from typing import Any
-
-from inkle import _native
-from inkle._arrays import array2d, array3d, array4d
+from inkle import _native, _overwrites, config
+from inkle._accumulate import accumulate
 from inkle._logger import get_logger
-
-tid = _native.builtin("tid")
-
-
-@_native.kernel(enable_backward=False)
-def _add_1d(to: _native.array(dtype=Any), of: _native.array(dtype=Any)):
-    i = tid()
-    to[i] = to[i] + of[i]
-
-
-@_native.kernel(enable_backward=False)
-def _add_2d(to: array2d(dtype=Any), of: array2d(dtype=Any)):
-    i, j = tid()
-    to[i, j] = to[i, j] + of[i, j]
-
-
-@_native.kernel(enable_backward=False)
-def _add_3d(to: array3d(dtype=Any), of: array3d(dtype=Any)):
-    i, j, k = tid()
-    to[i, j, k] = to[i, j, k] + of[i, j, k]
-
-
-@_native.kernel(enable_backward=False)
-def _add_4d(to: array4d(dtype=Any), of: array4d(dtype=Any)):
-    i, j, k, m = tid()
-    to[i, j, k, m] = to[i, j, k, m] + of[i, j, k, m]
-
-
-_ADD = (_add_1d, _add_2d, _add_3d, _add_4d)
+from inkle._overwrites import extent, overlap
 
 
 class Tape:
@@ -47,6 +17,8 @@ class Tape:
         self.launches = []
         self.scopes = []
         self.loss = None
+        # What recorded operations read that the backward pass has not gone through yet; see `_overwrites`.
+        self.reads = []
         # The bytes that what was recorded used: (first, one past the last).
         self._used = set()
 
@@ -84,6 +56,7 @@ class Tape:
                 launch()
             else:
                 self._backward(*launch)
+        self.reads.clear()
 
     def _backward(self, kernel, dim, max_blocks, inputs, outputs, device, block_dim, _metadata):
         if not kernel.has_backward:
@@ -118,6 +91,8 @@ class Tape:
             block_dim or None,
             metadata or {},
         ]
+        if config.verify_autograd_array_access:
+            _overwrites.check_launch(self, kernel, *launch[3:6])
         for argument in (*launch[3], *launch[4]):
             self._use(argument)
         self.launches.append(launch)
@@ -134,16 +109,30 @@ class Tape:
 
     def record_copy(self, dest, src, dest_offset, src_offset, count):
         """Adds a copy: its gradient goes from ``dest`` to ``src``."""
+        if config.verify_autograd_array_access:
+            _overwrites.check_copy(self, dest, src)
         if dest.grad is None:
             return
-        if src.grad is None:
+        if src.grad is None or not _native.float_parts(src.dtype):
             self._record_overwritten(dest, dest_offset, count or (0 if dest.size == src.size else src.size))
             return
+        are_alike = _native.types_equal(dest.dtype, src.dtype)
+        if not are_alike and not _native.are_same_floats(dest.dtype, src.dtype):
+            raise RuntimeError(
+                f"a copy of {src!r} to {dest!r} cannot be differentiated: the elements are not the same floats; convert "
+                "them in a kernel, or copy before the tape records"
+            )
 
         def backward():
             to, of = _regions(src.grad, dest.grad, src_offset, dest_offset, count)
-            local = of if of.device == to.device else _native.clone(of, device=to.device, requires_grad=False)
-            _native.launch(_ADD[to.ndim - 1], to.shape, [to, local], device=to.device, record_tape=False)
+            local = of if are_alike else of.view(dtype=to.dtype)
+            if of.device != to.device or overlap(extent(of), extent(to)):
+                local = _native.clone(local, device=to.device, requires_grad=False)
+                if not dest.retain_grad:
+                    of.zero_()
+                accumulate(to, local)
+                return
+            accumulate(to, local)
             if not dest.retain_grad:
                 of.zero_()
 
@@ -151,6 +140,8 @@ class Tape:
 
     def record_fill(self, array):
         """Adds the overwriting of all elements by constants: what comes before it has no part in what comes after."""
+        if config.verify_autograd_array_access:
+            _overwrites.check_fill(array)
         if array.grad is not None:
             self._record_overwritten(array, 0, 0)
 
@@ -160,14 +151,17 @@ class Tape:
             return
 
         def backward():
-            if not array.retain_grad:
+            if isinstance(array, _native.indexedarray):
+                if not array.data.retain_grad:
+                    _native.indexedarray(array.data.grad, array.indices).zero_()
+            elif not array.retain_grad:
                 _region(array.grad, offset, count).zero_()
 
         self.record_func(backward, [array])
 
     def _use(self, argument):
         if isinstance(argument, _native.array) and argument.grad is not None:
-            self._used.add(_extent(argument))
+            self._used.add(extent(argument))
         elif isinstance(argument, _native.indexedarray):
             self._use(argument.data)
         elif isinstance(argument, _native.StructInstance):
@@ -175,8 +169,7 @@ class Tape:
                 self._use(getattr(argument, name))
 
     def _is_used(self, array):
-        first, end = _extent(array)
-        return any(start < end and first < stop for start, stop in self._used)
+        return any(overlap(used, extent(array)) for used in self._used)
 
     def record_scope_begin(self, scope_name, metadata=None):
         """Begins a named part of the tape; :meth:`visualize` shows it."""
@@ -217,6 +210,7 @@ class Tape:
         """Forgets everything recorded and makes all gradients zero."""
         self.launches = []
         self.scopes = []
+        self.reads = []
         self._used = set()
         self.zero()
 
@@ -272,15 +266,6 @@ class Tape:
         if filename is not None:
             _tape_graph.write(text, filename)
         return text
-
-
-def _extent(array):
-    """The bytes between an array's first element and its last."""
-    first = last = array.ptr or 0
-    for extent, stride in zip(array.shape, array.strides):
-        reach = (max(extent, 1) - 1) * stride
-        first, last = (first + reach, last) if reach < 0 else (first, last + reach)
-    return first, last + _native.type_size_in_bytes(array.dtype) if array.size else first
 
 
 def _region(array, offset, count):

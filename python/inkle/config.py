@@ -45,7 +45,7 @@ verify_cuda: bool = False
 """Wait for each launch on a GPU and raise what went wrong there; not while a graph is captured. Slow."""
 
 verify_autograd_array_access: bool = False
-"""Report arrays that are overwritten between forward and backward pass."""
+"""Warn when a launch, copy or fill on a tape changes elements that the backward pass of an earlier one needs; slow."""
 
 print_launches: bool = False
 """Print each launch."""

@@ -330,3 +330,129 @@ def test_views_and_slices(device):
     expected = np.zeros_like(data)
     expected[::2] = data[::2, ::-1]
     np.testing.assert_allclose(x.grad.numpy(), expected.T)
+
+
+@wp.kernel
+def weigh(w: wp.array(dtype=float), x: wp.array(dtype=float), y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = w[i] * x[i] * x[i]
+
+
+@wp.struct
+class Weights:
+    w: wp.array(dtype=float)
+
+
+@wp.kernel
+def weigh_with(weights: Weights, x: wp.array(dtype=float), y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = weights.w[i] * x[i] * x[i]
+
+
+def numbers(data, device, requires_grad=True):
+    return wp.array(data, dtype=float, device=device, requires_grad=requires_grad)
+
+
+def test_a_recorded_backward_launch_runs_again_and_again(device):
+    w, x, y = numbers([2.0, 3.0], device), numbers([1.0, 2.0], device), numbers([0.0, 0.0], device)
+    y.grad.fill_(1.0)
+    command = wp.launch(weigh, 2, [w, x], [y], adjoint=True, record_cmd=True, device=device)
+    np.testing.assert_allclose(x.grad.numpy(), 0.0)
+    command.launch()
+    np.testing.assert_allclose(x.grad.numpy(), [4.0, 12.0])
+    np.testing.assert_allclose(w.grad.numpy(), [1.0, 4.0])
+    np.testing.assert_allclose(y.grad.numpy(), 0.0)
+    y.grad.fill_(1.0)
+    command.launch()
+    np.testing.assert_allclose(x.grad.numpy(), [8.0, 24.0])
+
+
+def test_arguments_and_gradients_of_a_recorded_backward_launch_can_be_set(device):
+    w, x, y = numbers([2.0, 3.0], device), numbers([1.0, 2.0], device), numbers([0.0, 0.0], device)
+    command = wp.launch(weigh, 2, [w, x], [y], adjoint=True, record_cmd=True, device=device)
+    given, mine = numbers([1.0, 10.0], device, False), numbers([0.0, 0.0], device, False)
+    command.set_param_by_name("y", given, adjoint=True)
+    command.set_param_at_index(1, mine, adjoint=True)
+    # Another array without a gradient: none is computed of it.
+    command.set_param_by_name("w", numbers([5.0, 6.0], device, False))
+    command.launch()
+    np.testing.assert_allclose(mine.numpy(), [10.0, 240.0])
+    np.testing.assert_allclose(x.grad.numpy(), 0.0)
+    np.testing.assert_allclose(w.grad.numpy(), 0.0)
+    # Gradients that were given are left as they are, and an array's own are used again after None.
+    np.testing.assert_allclose(given.numpy(), [1.0, 10.0])
+    command.set_param_at_index(1, None, adjoint=True)
+    command.launch()
+    np.testing.assert_allclose(x.grad.numpy(), [10.0, 240.0])
+
+
+def test_a_recorded_backward_launch_looks_into_structs_again(device):
+    weights = Weights()
+    weights.w = numbers([2.0, 3.0], device)
+    x, y = numbers([1.0, 2.0], device), numbers([0.0, 0.0], device)
+    command = wp.launch(weigh_with, 2, [weights, x], [y], adjoint=True, record_cmd=True, device=device)
+    y.grad.fill_(1.0)
+    command.launch()
+    np.testing.assert_allclose(weights.w.grad.numpy(), [1.0, 4.0])
+    weights.w = numbers([4.0, 5.0], device, False)
+    y.grad.fill_(1.0)
+    command.launch()
+    np.testing.assert_allclose(x.grad.numpy(), [4.0 + 8.0, 12.0 + 20.0])
+
+
+def test_gradients_are_for_backward_launches_only(device):
+    w, x, y = (numbers([0.0], device) for _ in range(3))
+    command = wp.launch(weigh, 1, [w, x], [y], record_cmd=True, device=device)
+    with pytest.raises(
+        TypeError, match="kernel `weigh`: the gradient of `x` is for a launch recorded with `adjoint=True`"
+    ):
+        command.set_param_by_name("x", x, adjoint=True)
+    with pytest.raises(IndexError, match="there is no number 3"):
+        command.set_param_at_index(3, x, adjoint=True)
+
+
+def test_gradients_of_outputs_need_none_of_inputs(device):
+    w, x, y = numbers([2.0], device), numbers([3.0], device), numbers([0.0], device)
+    wp.launch(weigh, 1, [w, x], [y], adj_outputs=[numbers([1.0], device, False)], adjoint=True, device=device)
+    np.testing.assert_allclose(x.grad.numpy(), [12.0])
+
+
+@wp.kernel
+def extremes(
+    x: wp.array(dtype=float), v: wp.array(dtype=wp.vec2), least: wp.array(dtype=float), box: wp.array(dtype=wp.vec2)
+):
+    i = wp.tid()
+    wp.atomic_min(least, 0, x[i])
+    wp.atomic_max(box, 0, v[i])
+
+
+def test_what_loses_against_a_minimum_has_no_gradient(device):
+    x = numbers([3.0, 1.0, 1.0, 2.0], device)
+    v = wp.array([[1, 8], [5, 2], [3, 3], [5, 1]], dtype=wp.vec2, device=device, requires_grad=True)
+    least = numbers([2.0], device)
+    box = wp.array([[0.0, 9.0]], dtype=wp.vec2, device=device, requires_grad=True)
+    wp.launch(extremes, 4, [x, v], [least, box], device=device)
+    least.grad.fill_(5.0)
+    box.grad.fill_(wp.vec2(2.0, 7.0))
+    wp.launch(extremes, 4, [x, v], [least, box], adjoint=True, device=device)
+    # Of two equal ones one gets it all; the value from before lost.
+    assert sorted(x.grad.numpy()) == [0.0, 0.0, 0.0, 5.0] and x.grad.numpy()[[0, 3]].tolist() == [0.0, 0.0]
+    np.testing.assert_allclose(least.grad.numpy(), 0.0)
+    # In each component for itself: the first has winners among the threads, in the second the value from before won.
+    grad = v.grad.numpy()
+    assert sorted(grad[:, 0]) == [0.0, 0.0, 0.0, 2.0] and grad[[1, 3], 0].sum() == 2.0
+    np.testing.assert_allclose(grad[:, 1], 0.0)
+    np.testing.assert_allclose(box.grad.numpy(), [[0.0, 7.0]])
+
+
+@wp.kernel
+def clamp_from_below(least: wp.array(dtype=float)):
+    wp.atomic_max(least, wp.tid(), 0.0)
+
+
+def test_a_constant_that_wins_leaves_no_gradient(device):
+    least = numbers([-1.0, 2.0], device)
+    wp.launch(clamp_from_below, 2, [least], device=device)
+    least.grad.fill_(1.0)
+    wp.launch(clamp_from_below, 2, [least], adjoint=True, device=device)
+    np.testing.assert_allclose(least.grad.numpy(), [0.0, 1.0])

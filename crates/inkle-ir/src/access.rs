@@ -7,7 +7,7 @@
 use smallvec::SmallVec;
 
 use crate::ir::{Block, Function, Module, Op, OpData, Param, Value};
-use crate::op::OpKind;
+use crate::op::{AtomicOp, OpKind};
 use crate::types::Type;
 
 /// What may be done with some memory.
@@ -50,6 +50,9 @@ pub struct ArrayAccess {
     pub elements: Access,
     /// With the elements of its gradient.
     pub gradient: Access,
+    /// Whether what is read of its elements is used. It is not where all that reads them are sums and differences in place
+    /// (`x[i] += v`) whose old values nothing asks for.
+    pub is_used: bool,
 }
 
 /// What a kernel may do with memory.
@@ -79,18 +82,21 @@ impl KernelAccess {
 
     /// A byte for `others` and one an array, for storing.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let array = |a: &ArrayAccess| a.elements.bits() | a.gradient.bits() << 2;
+        let array = |a: &ArrayAccess| a.elements.bits() | a.gradient.bits() << 2 | u8::from(a.is_used) << 4;
         std::iter::once(self.others.bits()).chain(self.arrays.iter().map(array)).collect()
     }
 
     /// What [`to_bytes`](Self::to_bytes) made; `None` for other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Option<KernelAccess> {
         let (&others, arrays) = bytes.split_first()?;
-        if others > 3 || arrays.iter().any(|&b| b > 15) {
+        if others > 3 || arrays.iter().any(|&b| b > 31) {
             return None;
         }
-        let array =
-            |&b: &u8| ArrayAccess { elements: Access::from_bits(b & 3), gradient: Access::from_bits(b >> 2) };
+        let array = |&b: &u8| ArrayAccess {
+            elements: Access::from_bits(b & 3),
+            gradient: Access::from_bits(b >> 2 & 3),
+            is_used: b & 16 != 0,
+        };
         Some(KernelAccess { arrays: arrays.iter().map(array).collect(), others: Access::from_bits(others) })
     }
 }
@@ -238,6 +244,8 @@ type Leaves = SmallVec<[Roots; 1]>;
 struct Summary {
     read: Roots,
     written: Roots,
+    /// Those of `read` that are read for more than a sum in place.
+    used: Roots,
     /// Addresses that were put where they cannot be followed.
     escaped: Roots,
     results: Vec<Leaves>,
@@ -258,6 +266,10 @@ impl Summary {
                     out.arrays.push(ArrayAccess {
                         elements: of(Root::Elements(leaf)).or(found),
                         gradient: of(Root::Gradient(leaf)),
+                        is_used: [Root::Elements(leaf), Root::Found(leaf)]
+                            .iter()
+                            .any(|&r| self.used.contains(r))
+                            || self.escaped.contains(Root::Elements(leaf)),
                     });
                 } else {
                     out.others = out.others.or(access(Root::Elements(leaf))).or(access(Root::Gradient(leaf)));
@@ -275,12 +287,21 @@ struct Walk<'a> {
     f: &'a Function,
     known: &'a [Summary],
     values: Vec<Leaves>,
+    /// The values that some operation takes.
+    has_use: Vec<bool>,
     out: Summary,
 }
 
 impl<'a> Walk<'a> {
     fn new(module: &'a Module, f: &'a Function, known: &'a [Summary]) -> Walk<'a> {
-        Walk { module, f, known, values: vec![Leaves::new(); f.value_count()], out: Summary::default() }
+        let mut has_use = vec![false; f.value_count()];
+        for block in 0..f.block_count() {
+            for &op in &f.block(Block::new(block)).ops {
+                f.op(op).operands.iter().for_each(|v| has_use[v.index()] = true);
+            }
+        }
+        let values = vec![Leaves::new(); f.value_count()];
+        Walk { module, f, known, values, has_use, out: Summary::default() }
     }
 
     fn summary(mut self) -> Summary {
@@ -324,10 +345,13 @@ impl<'a> Walk<'a> {
         changed
     }
 
-    fn access(&mut self, address: Value, access: Access) {
+    fn access(&mut self, address: Value, access: Access, is_used: bool) {
         let roots = self.roots(address);
         if access.reads {
             self.out.read.extend(&roots);
+        }
+        if is_used {
+            self.out.used.extend(&roots);
         }
         if access.writes {
             self.out.written.extend(&roots);
@@ -364,15 +388,17 @@ impl<'a> Walk<'a> {
                 _ => self.anything(data),
             },
             OpKind::Load => {
-                self.access(data.operands[0], Access { reads: true, writes: false });
+                self.access(data.operands[0], Access { reads: true, writes: false }, true);
                 self.found(data);
             }
             OpKind::Store => {
-                self.access(data.operands[0], Access { reads: false, writes: true });
+                self.access(data.operands[0], Access { reads: false, writes: true }, false);
                 self.escape(data.operands[1]);
             }
             OpKind::Atomic(_) | OpKind::AtomicCas => {
-                self.access(data.operands[0], Access::BOTH);
+                let is_sum = matches!(data.kind, OpKind::Atomic(AtomicOp::Add | AtomicOp::Sub));
+                let is_used = !is_sum || data.results.iter().any(|r| self.has_use[r.index()]);
+                self.access(data.operands[0], Access::BOTH, is_used);
                 data.operands[1..].iter().for_each(|&v| self.escape(v));
                 self.found(data);
             }
@@ -396,6 +422,7 @@ impl<'a> Walk<'a> {
             self.escape(operand);
         }
         self.out.read.extend(&all);
+        self.out.used.extend(&all);
         self.out.written.extend(&all);
         self.give(data, &all);
     }
@@ -461,6 +488,7 @@ impl<'a> Walk<'a> {
             all
         };
         self.out.read.extend(&outside(&summary.read));
+        self.out.used.extend(&outside(&summary.used));
         self.out.written.extend(&outside(&summary.written));
         self.out.escaped.extend(&outside(&summary.escaped));
         for (&result, leaves) in data.results.iter().zip(&summary.results) {

@@ -137,6 +137,9 @@ fn access(module: &Module) -> String {
     let mut lines = String::new();
     for (name, array) in names.iter().zip(&found.arrays) {
         lines.push_str(&format!("; {name}: {}", words(array.elements)));
+        if array.elements.reads && !array.is_used {
+            lines.push_str(" for sums in place");
+        }
         if !array.gradient.is_none() {
             lines.push_str(&format!("; gradient: {}", words(array.gradient)));
         }

@@ -30,7 +30,7 @@ pub fn arrays_in(ty: Type, offset: usize, found: &mut Vec<(usize, &'static Array
 fn kept(py: Python<'_>, argument: &Bound<'_, PyAny>) -> Vec<usize> {
     let keeps = |object: &Bound<'_, PyAny>| {
         let Some(array) = object.cast::<Array>().ok().and_then(Array::elements) else { return false };
-        array.get().data().is_some_and(crate::array::Data::retains_grad)
+        array.get().data().is_some_and(crate::array_data::Data::retains_grad)
     };
     if let Ok(instance) = argument.cast::<StructInstance>() {
         let arrays = instance.get().arrays(py).into_iter();
@@ -62,7 +62,7 @@ fn is_laid_out_like(a: &ArrayDesc, b: &ArrayDesc, ndim: usize) -> bool {
 }
 
 /// What holds of the gradients of all arrays of a launch whose arguments are packed in `block`, in the order of
-/// parameters and fields. Gradients given by `adjoints` take the place of the arrays' own.
+/// parameters and fields. Gradients given by `adjoints`, in the order of parameters, take the place of the arrays' own.
 ///
 /// # Errors
 /// When a gradient does not fit its array.
@@ -70,7 +70,7 @@ pub fn gradients(
     py: Python<'_>,
     instance: &Instance,
     arguments: &Arguments<'_, '_>,
-    adjoints: &Arguments<'_, '_>,
+    adjoints: &[Bound<'_, PyAny>],
     block: &mut Block<'_>,
 ) -> PyResult<Vec<ArrayGrad>> {
     let mut grads = Vec::new();
@@ -78,7 +78,7 @@ pub fn gradients(
     let mut other = vec![0u8; block.bytes.len()];
     for (packer, argument) in instance.packers.iter().zip(arguments.iter()) {
         let argument = argument?;
-        let adjoint = adjoints.next().transpose()?.filter(|a| !a.is_none());
+        let adjoint = adjoints.next().filter(|a| !a.is_none());
         let mut arrays = Vec::new();
         arrays_in(packer.ty, packer.offset, &mut arrays);
         if arrays.is_empty() {
@@ -120,6 +120,29 @@ pub fn gradients(
         }
     }
     Ok(grads)
+}
+
+/// The gradients given for the arguments of a launch, one for each of `inputs` and then those of `outputs`; `None` where
+/// none was given.
+///
+/// # Errors
+/// What Python raises.
+pub fn adjoint_arguments<'py>(
+    py: Python<'py>,
+    inputs: Option<&Bound<'py, PyAny>>,
+    adj_inputs: Option<&Bound<'py, PyAny>>,
+    adj_outputs: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let mut all = Arguments::new(adj_inputs, None).iter().collect::<PyResult<Vec<_>>>()?;
+    let outputs = Arguments::new(adj_outputs, None).iter().collect::<PyResult<Vec<_>>>()?;
+    if !outputs.is_empty() {
+        let count = inputs.map_or(Ok(0), |inputs| inputs.len())?;
+        while all.len() < count {
+            all.push(py.None().into_bound(py));
+        }
+        all.extend(outputs);
+    }
+    Ok(all)
 }
 
 /// Packs an argument's gradient where the argument itself would lie in `bytes`.

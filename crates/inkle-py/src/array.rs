@@ -5,7 +5,7 @@
 //! take what they like, so an object is empty until its class's `__init__` has run.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use inkle_frontend::pattern::Pattern;
@@ -15,7 +15,8 @@ use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::array_arguments::{gathered, scattered};
+use crate::array_arguments::{gathered, gathered_on_tape, scattered};
+use crate::array_data::Data;
 use crate::array_io;
 use crate::array_new;
 use crate::device::{PyDevice, device_argument, device_object};
@@ -56,16 +57,6 @@ pub enum State {
     Indexed(Indexed),
     /// An array in buckets, maybe seen through a list.
     Fabric(Fabric),
-}
-
-/// What an array with data has.
-pub struct Data {
-    /// *Invariant:* has no gradient of its own; `grad` is the place for it.
-    array: rt::Array,
-    grad: Mutex<Option<Py<Array>>>,
-    /// The address of the gradient's first element, so that a launch need not lock.
-    grad_address: AtomicU64,
-    retain_grad: AtomicBool,
 }
 
 impl State {
@@ -311,8 +302,7 @@ impl Array {
         match self.state() {
             Some(State::Strided(data)) => {
                 visit(data.array.memory());
-                // Most arrays have no gradient; those need no lock.
-                if data.grad_address.load(Ordering::Relaxed) != 0
+                if data.may_have_grad()
                     && let Some(grad) = data.grad(py)
                 {
                     grad.get().each_memory(py, visit);
@@ -338,74 +328,6 @@ impl Array {
             Some(held) => Ok(held.dtype.clone_ref(py)),
             None => Ok(py.import("typing")?.getattr("Any")?.unbind()),
         }
-    }
-}
-
-impl Data {
-    /// The runtime's array, whose gradient becomes an object.
-    ///
-    /// # Errors
-    /// What Python raises while the gradient's object is made.
-    pub fn new(py: Python<'_>, mut array: rt::Array, dtype: &Py<PyAny>) -> PyResult<Data> {
-        let grad = array.grad().cloned();
-        array.set_grad(None).into_py(py)?;
-        let address = grad.as_ref().map_or(0, rt::Array::address);
-        let grad = match grad {
-            Some(grad) => Some(Array::wrap(py, grad, dtype.clone_ref(py))?.unbind()),
-            None => None,
-        };
-        Ok(Data {
-            array,
-            grad: Mutex::new(grad),
-            grad_address: AtomicU64::new(address),
-            retain_grad: AtomicBool::new(false),
-        })
-    }
-
-    fn has_grad(&self) -> bool {
-        self.grad.lock().unwrap_or_else(|e| e.into_inner()).is_some()
-    }
-
-    /// Whether backward passes leave the gradient of overwritten elements as it is.
-    pub fn retains_grad(&self) -> bool {
-        self.retain_grad.load(Ordering::Relaxed)
-    }
-
-    /// The array as kernels see it.
-    #[inline]
-    pub fn descriptor(&self) -> ArrayDesc {
-        ArrayDesc { grad: self.grad_address.load(Ordering::Relaxed), ..self.array.desc() }
-    }
-
-    /// The runtime's array, without gradient.
-    #[inline]
-    pub fn array(&self) -> &rt::Array {
-        &self.array
-    }
-
-    /// The array of the gradient.
-    pub fn grad(&self, py: Python<'_>) -> Option<Py<Array>> {
-        self.grad.lock().unwrap_or_else(|e| e.into_inner()).as_ref().map(|g| g.clone_ref(py))
-    }
-
-    /// Replaces the array of the gradient.
-    ///
-    /// # Errors
-    /// When it is not laid out like this array.
-    pub fn set_grad(&self, py: Python<'_>, grad: Option<Py<Array>>) -> PyResult<()> {
-        let address = match &grad {
-            Some(grad) => {
-                let grad = grad.get().runtime(py)?;
-                // The runtime checks that it is laid out like this array.
-                self.array.clone().set_grad(Some(grad.clone())).into_py(py)?;
-                grad.address()
-            }
-            None => 0,
-        };
-        let old = std::mem::replace(&mut *self.grad.lock().unwrap_or_else(|e| e.into_inner()), grad);
-        self.grad_address.store(address, Ordering::Relaxed);
-        drop(old);
-        Ok(())
     }
 }
 
@@ -556,7 +478,7 @@ impl Array {
         match slf.get().data() {
             Some(data) if data.array.is_contiguous() => Ok(slf.clone()),
             Some(_) => array_new::clone(slf, None, None, None),
-            None => gathered(slf),
+            None => gathered_on_tape(slf),
         }
     }
 
@@ -571,7 +493,30 @@ impl Array {
         if slf.get().home() == Some(target) {
             return Ok(slf.clone());
         }
-        array_new::clone(&gathered(slf)?, Some(target), requires_grad, None)
+        array_new::clone(&gathered_on_tape(slf)?, Some(target), requires_grad, None)
+    }
+
+    /// Whether a recorded launch, whose tape was not run backwards yet, read elements; with
+    /// `inkle.config.verify_autograd_array_access`.
+    #[getter]
+    fn _is_read<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        marks(slf, "is_read")
+    }
+
+    /// Notes that elements were read by something that a tape does not see and whose backward pass needs them.
+    fn mark_read(slf: &Bound<'_, Self>) -> PyResult<()> {
+        marks(slf, "mark_read").map(drop)
+    }
+
+    /// Forgets what `mark_read` noted of the elements.
+    fn mark_init(slf: &Bound<'_, Self>) -> PyResult<()> {
+        marks(slf, "mark_init").map(drop)
+    }
+
+    /// Warns if elements were read that a backward pass still needs: for a program that changes them where a tape does not
+    /// see it.
+    fn mark_write(slf: &Bound<'_, Self>) -> PyResult<()> {
+        marks(slf, "mark_write").map(drop)
     }
 
     /// Sets every element to zero.
@@ -599,13 +544,17 @@ impl Array {
     /// Copies elements from another array, a numpy array or a list.
     fn assign<'py>(slf: &Bound<'py, Self>, src: &Bound<'py, PyAny>) -> PyResult<()> {
         match slf.get().data() {
-            Some(_) => {
-                array_io::assign(slf, src)?;
-                match src.cast::<Array>() {
-                    Ok(src) => crate::tape::record_copy(slf, &gathered(src)?, [0; 3]),
-                    Err(_) => crate::tape::record_fill(slf),
+            Some(_) => match src.cast::<Array>() {
+                Ok(src) => {
+                    let src = gathered_on_tape(src)?;
+                    array_io::assign(slf, &src)?;
+                    crate::tape::record_copy(slf, &src, [0; 3])
                 }
-            }
+                Err(_) => {
+                    array_io::assign(slf, src)?;
+                    crate::tape::record_fill(slf)
+                }
+            },
             None => scattered(slf, "scatter", &[src]).map(drop),
         }
     }
@@ -775,6 +724,11 @@ fn operate<'py>(
         options.set_item("out", out)?;
     }
     inkle.getattr("map")?.call(PyTuple::new(py, args)?, Some(&options))
+}
+
+/// What notes of reads and writes there are of an array, and to make them.
+fn marks<'py>(array: &Bound<'py, Array>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    array.py().import("inkle._overwrites")?.call_method1(name, (array,))
 }
 
 /// The kind of an array or annotation: `array`, `indexedarray`, `fabricarray` or `indexedfabricarray`; `None` for

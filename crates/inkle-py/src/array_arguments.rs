@@ -41,12 +41,23 @@ pub fn gathered<'py>(array: &Bound<'py, Array>) -> PyResult<Bound<'py, Array>> {
     }
 }
 
-/// An array argument of any kind; what has no strides is gathered into a new array.
+/// As [`gathered`], for a copy that a tape records.
+///
+/// # Errors
+/// As there.
+pub fn gathered_on_tape<'py>(array: &Bound<'py, Array>) -> PyResult<Bound<'py, Array>> {
+    match array.get().data() {
+        Some(_) => Ok(array.clone()),
+        None => Ok(scattered(array, "gather_on_tape", &[])?.cast_into::<Array>()?),
+    }
+}
+
+/// An array argument of any kind, of a copy that a tape records; what has no strides is gathered into a new array.
 ///
 /// # Errors
 /// When the object is no array; the text names the argument.
 pub fn gathered_argument<'py>(object: &Bound<'py, PyAny>, argument: &str) -> PyResult<Bound<'py, Array>> {
-    gathered(any_array_argument(object, argument)?)
+    gathered_on_tape(any_array_argument(object, argument)?)
 }
 
 /// The array an argument must be, of any kind.

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyTuple};
 
 use crate::array::Array;
-use crate::array_arguments::{any_array_argument, gathered, gathered_argument};
+use crate::array_arguments::{any_array_argument, gathered_argument, gathered_on_tape};
 use crate::array_io;
 use crate::composite::{Value, components_from, write_components};
 use crate::device::device_argument;
@@ -596,7 +596,7 @@ pub fn copy_array(
         let message = "offsets and a count are not for indexed or Fabric arrays: copy `contiguous()` ones";
         return Err(argument_error(py, message));
     }
-    let src = &gathered(src)?;
+    let src = &gathered_on_tape(src)?;
     copy_elements(py, dest.get(), src.get(), [dest_offset, src_offset, count], stream)?;
     crate::tape::record_copy(dest, src, [dest_offset, src_offset, count])
 }

@@ -7,6 +7,7 @@ use pyo3::types::{PyEllipsis, PySlice, PyTuple};
 use smallvec::SmallVec;
 
 use crate::array::Array;
+use crate::array_arguments::gathered_on_tape;
 use crate::array_io;
 use crate::array_new;
 use crate::dtype::{class_of, dtype_of};
@@ -30,7 +31,7 @@ pub fn derived<'py>(
 /// The object of a view: its gradient is kept where its array's is.
 fn view_of<'py>(array: &Bound<'py, Array>, view: rt::Array, dtype: Py<PyAny>) -> PyResult<Bound<'py, Array>> {
     let made = Array::wrap(array.py(), view, dtype)?;
-    if array.get().data().is_some_and(crate::array::Data::retains_grad) {
+    if array.get().data().is_some_and(crate::array_data::Data::retains_grad) {
         made.get().retain(array.py(), true)?;
     }
     Ok(made)
@@ -140,14 +141,24 @@ pub fn get<'py>(array: &Bound<'py, Array>, key: &Bound<'py, PyAny>) -> PyResult<
 /// For what is no index, for indices out of range, and for values that do not fit.
 pub fn set(array: &Bound<'_, Array>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = array.py();
-    let runtime = array.get().runtime(py)?;
+    let runtime = array.get().with_grad(py)?;
     let part = runtime.select(&indices(key, runtime.ndim())?).into_py(py)?;
-    let dtype = array.get().dtype_object(py)?;
-    let target = Array::wrap(py, part, dtype)?;
+    let target = view_of(array, part, array.get().dtype_object(py)?)?;
     if let Ok(bytes) = array_new::element_bytes(value, runtime.dtype()) {
-        return array_new::fill_bytes(target.get(), py, &bytes);
+        array_new::fill_bytes(target.get(), py, &bytes)?;
+        return crate::tape::record_fill(&target);
     }
-    array_io::assign_exactly(&target, value)
+    match value.cast::<Array>() {
+        Ok(src) => {
+            let src = gathered_on_tape(src)?;
+            array_io::assign_exactly(&target, &src)?;
+            crate::tape::record_copy(&target, &src, [0; 3])
+        }
+        Err(_) => {
+            array_io::assign_exactly(&target, value)?;
+            crate::tape::record_fill(&target)
+        }
+    }
 }
 
 /// A view of the same bytes with another element type.

@@ -623,6 +623,29 @@ pub fn type_size(dtype: &Bound<'_, PyAny>) -> PyResult<u32> {
     Ok(dtype_of(dtype)?.component_count().unwrap_or(1))
 }
 
+/// What of a value of the type is floats, as text that follows the value: `[""]`, nothing, or the fields of a struct.
+#[pyfunction]
+pub fn float_parts(dtype: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    fn collect(ty: Type, path: &str, parts: &mut Vec<String>) {
+        if let Type::Struct(s) = ty {
+            s.fields.iter().for_each(|f| collect(f.ty, &format!("{path}.{}", f.name), parts));
+        } else if ty.scalar().is_some_and(Scalar::is_float) {
+            parts.push(path.to_owned());
+        }
+    }
+    let mut parts = Vec::new();
+    collect(dtype_of(dtype)?, "", &mut parts);
+    Ok(parts)
+}
+
+/// Whether values of the types are the same floats in other shapes, so that the gradient of one is that of the other.
+#[pyfunction]
+pub fn are_same_floats(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let (a, b) = (dtype_of(a)?, dtype_of(b)?);
+    let floats = |ty: Type| ty.scalar().filter(|s| s.is_float()).zip(ty.component_count());
+    Ok(floats(a).is_some_and(|f| floats(b) == Some(f)))
+}
+
 /// Whether two objects mean the same type.
 #[pyfunction]
 pub fn types_equal(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<bool> {

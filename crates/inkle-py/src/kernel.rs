@@ -1,6 +1,6 @@
 //! `@inkle.kernel`: kernels as Python objects, and their way to loaded code.
 
-mod access;
+pub mod access;
 mod build;
 mod code;
 mod settings;

@@ -2,21 +2,21 @@
 
 mod recorded;
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use inkle_graph::capture;
 use inkle_ir::{LaunchBounds, Type};
 use inkle_module::Loaded;
 use inkle_runtime::record::{Verdict, may_be_recording};
 use inkle_runtime::{self as rt, Device, LaunchConfig, RuntimeError, Stream};
-use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use smallvec::SmallVec;
 
-use crate::adjoint::gradients;
+use crate::adjoint::{adjoint_arguments, gradients};
 use crate::ahead::compile_module;
 use crate::array::Array;
 use crate::bounds::{Bounds, Extents, write_bounds};
@@ -24,7 +24,7 @@ use crate::device::{PyDevice, device_argument, device_object};
 use crate::error::{IntoPyResult, argument_error, class_name, range_error_class};
 use crate::kernel::{Arguments, Instance, Kernel, Pass, wrong_count};
 use crate::module::config;
-use crate::pack::{Block, Facts};
+use crate::pack::{Block, Facts, Packer};
 use crate::stream::PyStream;
 use crate::structs::StructInstance;
 
@@ -235,13 +235,8 @@ pub fn launch<'py>(
     if next != instance.packers.len() {
         return Err(wrong_count(py, &instance.name, instance.packers.len(), next));
     }
+    let adjoints = if adjoint { adjoint_arguments(py, inputs, adj_inputs, adj_outputs)? } else { Vec::new() };
     let pass = if adjoint {
-        let adjoints = Arguments::new(adj_inputs, adj_outputs);
-        if let Some(held) = held.as_mut() {
-            for gradient in adjoints.iter() {
-                held.push(gradient?.unbind());
-            }
-        }
         Pass::Backward(gradients(py, &instance, &arguments, &adjoints, &mut block)?)
     } else {
         Pass::Forward
@@ -250,9 +245,9 @@ pub fn launch<'py>(
     if let Some(held) = held {
         let words = words.to_vec();
         let temporaries = temporaries.into_vec();
-        let state = Recorded { words, extents, bounds, facts, code: None, held, temporaries };
+        let adjoints = adjoints.into_iter().map(Bound::unbind).collect();
+        let state = Recorded { words, extents, bounds, facts, pass, code: None, held, adjoints, temporaries };
         let launch = Launch {
-            pass,
             kernel: object.clone().unbind(),
             instance,
             device: place.device,
@@ -285,10 +280,7 @@ pub fn launch<'py>(
             pass: &pass,
             code: &code,
             words,
-            arguments: arguments
-                .iter()
-                .chain(Arguments::new(adj_inputs, adj_outputs).iter())
-                .collect::<PyResult<_>>()?,
+            arguments: arguments.iter().chain(adjoints.iter().cloned().map(Ok)).collect::<PyResult<_>>()?,
             temporaries: &temporaries,
             block_dim,
             max_blocks,
@@ -299,7 +291,7 @@ pub fn launch<'py>(
         }
     }
     if let Some(stream) = &place.stream {
-        record_uses(&arguments, &temporaries, stream)?;
+        record_uses(arguments.iter().chain(adjoints.iter().cloned().map(Ok)), &temporaries, stream)?;
     }
     run(py, &code, words, bounds.size, place.stream.as_ref(), block_dim, max_blocks)?;
     if let Some(stream) = &place.stream {
@@ -308,9 +300,13 @@ pub fn launch<'py>(
     Ok(None)
 }
 
-/// Notes on the memory of all array arguments that work on `stream` uses it.
-fn record_uses(arguments: &Arguments<'_, '_>, temporaries: &[rt::Array], stream: &Stream) -> PyResult<()> {
-    for argument in arguments.iter() {
+/// Notes on the memory of all array arguments, and of the gradients given for them, that work on `stream` uses it.
+fn record_uses<'py>(
+    arguments: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
+    temporaries: &[rt::Array],
+    stream: &Stream,
+) -> PyResult<()> {
+    for argument in arguments {
         let argument = argument?;
         if let Ok(array) = argument.cast::<Array>() {
             array.get().each_memory(argument.py(), &mut |memory| memory.record_use(stream));
@@ -335,7 +331,6 @@ fn grid_arguments(max_blocks: i64, block_dim: Option<i64>) -> PyResult<(u32, u32
 /// A recorded launch: runs again and again without looking at its arguments.
 #[pyclass(frozen, module = "inkle")]
 pub struct Launch {
-    pass: Pass,
     kernel: Py<Kernel>,
     instance: Arc<Instance>,
     device: Device,
@@ -350,10 +345,13 @@ struct Recorded {
     extents: Extents,
     bounds: LaunchBounds,
     facts: Facts,
+    pass: Pass,
     /// The code that fits `facts`, with the block size; `None` when it must be looked up.
     code: Option<(Arc<Loaded>, u32)>,
     /// The arguments, so that their memory lives as long as the launch may run.
     held: Vec<Py<PyAny>>,
+    /// The gradients given for them, if it runs backwards.
+    adjoints: Vec<Py<PyAny>>,
     temporaries: Vec<rt::Array>,
 }
 
@@ -371,25 +369,94 @@ impl Recorded {
     }
 }
 
+/// What changes of a launch that runs backwards.
+enum Replaced<'a, 'py> {
+    Argument(usize, &'a Bound<'py, PyAny>),
+    Gradient(usize, &'a Bound<'py, PyAny>),
+    /// What structs hold may have.
+    Nothing,
+}
+
 impl Launch {
+    fn lock(&self) -> MutexGuard<'_, Recorded> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// The parameter of a number.
+    fn packer(&self, py: Python<'_>, index: usize) -> PyResult<&Packer> {
+        match self.instance.packers.get(index) {
+            Some(packer) => Ok(packer),
+            None => {
+                let message = format!(
+                    "kernel `{}` has {} parameters; there is no number {index}",
+                    self.instance.name,
+                    self.instance.packers.len()
+                );
+                Err(PyErr::from_type(range_error_class(py)?.clone(), (message,)))
+            }
+        }
+    }
+
+    /// Packs all arguments of a launch that runs backwards again, one of them or its gradient replaced: what gradients there
+    /// are decides on the code.
+    fn replace(&self, py: Python<'_>, replaced: Replaced<'_, '_>) -> PyResult<()> {
+        let state = self.lock();
+        let mut held: Vec<_> = state.held.iter().map(|a| a.clone_ref(py)).collect();
+        let mut adjoints: Vec<_> = state.adjoints.iter().map(|a| a.clone_ref(py)).collect();
+        let bounds = state.bounds;
+        drop(state);
+        match replaced {
+            Replaced::Argument(index, value) => held[index] = value.clone().unbind(),
+            Replaced::Gradient(index, value) => {
+                adjoints.resize_with(held.len().max(adjoints.len()), || py.None());
+                adjoints[index] = value.clone().unbind();
+            }
+            Replaced::Nothing => {}
+        }
+        let mut words = vec![0; self.instance.words];
+        write_bounds(&bounds, as_bytes(&mut words));
+        let mut block = Block {
+            bytes: as_bytes(&mut words),
+            device: self.device,
+            facts: Facts::default(),
+            temporaries: SmallVec::new(),
+        };
+        for (packer, argument) in self.instance.packers.iter().zip(&held) {
+            packer.pack(argument.bind(py), &self.instance.name, &mut block)?;
+        }
+        let (arguments, given) = (PyList::new(py, &held)?, adjoints.iter().map(|a| a.bind(py).clone()));
+        let arguments = Arguments::new(Some(arguments.as_any()), None);
+        let given: Vec<_> = given.collect();
+        let pass = Pass::Backward(gradients(py, &self.instance, &arguments, &given, &mut block)?);
+        let Block { facts, temporaries, .. } = block;
+        let mut state = self.lock();
+        if (state.facts, &state.pass) != (facts, &pass) {
+            (state.facts, state.pass, state.code) = (facts, pass, None);
+        }
+        state.words = words;
+        state.temporaries = temporaries.into_vec();
+        let old =
+            (std::mem::replace(&mut state.held, held), std::mem::replace(&mut state.adjoints, adjoints));
+        drop(state);
+        drop(old);
+        Ok(())
+    }
+
     fn set(&self, index: usize, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = value.py();
-        let Some(packer) = self.instance.packers.get(index) else {
-            let message = format!(
-                "kernel `{}` has {} parameters; there is no number {index}",
-                self.instance.name,
-                self.instance.packers.len()
-            );
-            return Err(PyErr::from_type(range_error_class(py)?.clone(), (message,)));
-        };
+        let packer = self.packer(py, index)?;
+        let is_backward = !matches!(self.lock().pass, Pass::Forward);
+        if is_backward {
+            return self.replace(py, Replaced::Argument(index, value));
+        }
         // Packed aside first, so that a value that does not fit changes nothing.
-        let mut words = self.state.lock().unwrap_or_else(|e| e.into_inner()).words.clone();
-        let facts = self.state.lock().unwrap_or_else(|e| e.into_inner()).facts;
+        let mut words = self.lock().words.clone();
+        let facts = self.lock().facts;
         let mut block =
             Block { bytes: as_bytes(&mut words), device: self.device, facts, temporaries: SmallVec::new() };
         packer.pack(value, &self.instance.name, &mut block)?;
         let (facts, temporaries) = (block.facts, block.temporaries);
-        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        let mut state = self.lock();
         state.words = words;
         if state.facts != facts {
             state.facts = facts;
@@ -443,9 +510,9 @@ impl Launch {
         }
         let facts = block.facts;
         let held = instance.packers.iter().map(|_| py.None()).collect();
-        let state = Recorded { words, extents, bounds, facts, code: None, held, temporaries: Vec::new() };
+        let (pass, adjoints, temporaries) = (Pass::Forward, Vec::new(), Vec::new());
+        let state = Recorded { words, extents, bounds, facts, pass, code: None, held, adjoints, temporaries };
         Ok(Launch {
-            pass: Pass::Forward,
             kernel: kernel.clone().unbind(),
             instance,
             device: place.device,
@@ -467,34 +534,41 @@ impl Launch {
                 Some(&given)
             }
         };
-        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        let mut state = self.lock();
         if state.bounds.size == 0 {
             return Ok(());
         }
-        state.refresh_structs(py, &self.instance);
+        match state.pass {
+            Pass::Forward => state.refresh_structs(py, &self.instance),
+            Pass::Backward(_) if self.instance.packers.iter().any(|p| p.ty.as_struct().is_some()) => {
+                drop(state);
+                self.replace(py, Replaced::Nothing)?;
+                state = self.lock();
+            }
+            Pass::Backward(_) => {}
+        }
         if state.code.is_none() {
-            let facts = state.facts;
+            let (facts, pass) = (state.facts, state.pass.clone());
             drop(state);
             // Without the lock: compiling lets other threads run.
-            let code = self.instance.load(
-                py,
-                self.device,
-                facts,
-                self.block_dim,
-                self.max_blocks > 0,
-                &self.pass,
-            )?;
-            state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+            let code =
+                self.instance.load(py, self.device, facts, self.block_dim, self.max_blocks > 0, &pass)?;
+            state = self.lock();
             state.code = Some(code);
         }
         let Some((code, block_dim)) = &state.code else { return Ok(()) };
         if may_be_recording() && capture::is_capturing(self.device) {
             let shown = recorded::Shown {
                 instance: &self.instance,
-                pass: &self.pass,
+                pass: &state.pass,
                 code,
                 words: &state.words,
-                arguments: state.held.iter().map(|held| held.bind(py).clone()).collect(),
+                arguments: state
+                    .held
+                    .iter()
+                    .chain(&state.adjoints)
+                    .map(|held| held.bind(py).clone())
+                    .collect(),
                 temporaries: &state.temporaries,
                 block_dim: *block_dim,
                 max_blocks: self.max_blocks,
@@ -523,16 +597,25 @@ impl Launch {
         }
     }
 
-    /// Sets the argument at a place.
+    /// Sets the argument at a place; with `adjoint`, of a launch that runs backwards, the gradient to use in place of the
+    /// array's own, or `None` for that one.
     #[pyo3(signature = (index, value, adjoint = false))]
     fn set_param_at_index(&self, index: usize, value: &Bound<'_, PyAny>, adjoint: bool) -> PyResult<()> {
-        if adjoint {
-            return Err(PyNotImplementedError::new_err("backward passes are not available yet"));
+        if !adjoint {
+            return self.set(index, value);
         }
-        self.set(index, value)
+        let packer = self.packer(value.py(), index)?;
+        if matches!(self.lock().pass, Pass::Forward) {
+            let message = format!(
+                "kernel `{}`: the gradient of `{}` is for a launch recorded with `adjoint=True`",
+                self.instance.name, packer.name
+            );
+            return Err(argument_error(value.py(), message));
+        }
+        self.replace(value.py(), Replaced::Gradient(index, value))
     }
 
-    /// Sets the argument of a name.
+    /// Sets the argument of a name, or its gradient; see `set_param_at_index`.
     #[pyo3(signature = (name, value, adjoint = false))]
     fn set_param_by_name(&self, name: &str, value: &Bound<'_, PyAny>, adjoint: bool) -> PyResult<()> {
         match self.instance.packers.iter().position(|p| p.name == name) {
@@ -575,7 +658,7 @@ impl Launch {
     /// The extents of the range: `shape`, and their product, `size`.
     #[getter]
     fn bounds(&self) -> Bounds {
-        let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        let state = self.lock();
         Bounds::new(state.extents, state.bounds.size)
     }
 
@@ -583,7 +666,7 @@ impl Launch {
     fn set_dim(&self, dim: &Bound<'_, PyAny>) -> PyResult<()> {
         let extents = Extents::read(dim)?;
         let bounds = extents.bounds(&self.instance)?;
-        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        let mut state = self.lock();
         (state.extents, state.bounds) = (extents, bounds);
         write_bounds(&bounds, as_bytes(&mut state.words));
         Ok(())
@@ -614,7 +697,7 @@ impl Launch {
     }
 
     fn __repr__(&self) -> String {
-        let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        let state = self.lock();
         format!("<launch of {} over {:?} on {}>", self.instance.name, state.extents.given(), self.device)
     }
 }

@@ -10,6 +10,7 @@ mod aot;
 mod arguments;
 mod array;
 mod array_arguments;
+mod array_data;
 mod array_io;
 mod array_new;
 mod array_view;
@@ -108,8 +109,9 @@ mod _native {
     use crate::dlpack::{from_dlpack, to_dlpack};
     #[pymodule_export]
     use crate::dtype::{
-        NativeType, matrix, named_type, quaternion, scalar_family, transformation, type_kind, type_repr,
-        type_size, type_size_in_bytes, type_to_warp, types_equal, vector,
+        NativeType, are_same_floats, float_parts, matrix, named_type, quaternion, scalar_family,
+        transformation, type_kind, type_repr, type_size, type_size_in_bytes, type_to_warp, types_equal,
+        vector,
     };
     #[pymodule_export]
     use crate::fabric::{FabricArray, IndexedFabricArray};
@@ -126,6 +128,8 @@ mod _native {
     use crate::indexed::IndexedArray;
     #[pymodule_export]
     use crate::kernel::Kernel;
+    #[pymodule_export]
+    use crate::kernel::access::launch_access;
     #[pymodule_export]
     use crate::launch::{Launch, launch};
     #[pymodule_export]

@@ -5,8 +5,9 @@ use inkle_runtime as rt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-use crate::array::{Array, Data, State};
+use crate::array::{Array, State};
 use crate::array_arguments::{fill_annotation, subscripted};
+use crate::array_data::Data;
 use crate::array_io;
 use crate::array_new::{self, Source};
 use crate::array_view;

@@ -13,7 +13,7 @@ use super::{AotKernel, AotVariant};
 use crate::cache::{Entry, Origin};
 
 const MAGIC: &[u8; 8] = b"inkle-am";
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// The kernels of a module, compiled for one target.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -4,7 +4,7 @@ use inkle_codegen::{Artifact, ArtifactKind};
 use inkle_ir::KernelAccess;
 
 const MAGIC: &[u8; 8] = b"inkle-kc";
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 const HEADER_BYTES: usize = 8 + 4 + 8 + 32;
 
 /// Compiled code as the cache holds it.

@@ -24,7 +24,7 @@
 //! | bytes | what |
 //! | --- | --- |
 //! | 8 | `inkle-kc` |
-//! | 4 | format version, 4 |
+//! | 4 | format version, 5 |
 //! | 8 | length of the payload |
 //! | 32 | BLAKE3 digest of the key and the payload |
 //! | | payload: kind (1), lanes (4), microseconds it took to compile (4); four texts, each after its length (4): entry symbol, kernel, target, options; what the kernel may do with memory, after its length (4); the code |

@@ -169,6 +169,11 @@ impl Instance {
         }
     }
 
+    /// Whether the backward pass is switched on.
+    pub fn has_backward(&self) -> bool {
+        self.source.settings.enable_backward
+    }
+
     /// What the kernel, run forwards or backwards, may do with memory.
     ///
     /// # Errors

@@ -61,8 +61,8 @@ pub fn show(py: Python<'_>, device: Device, shown: Shown<'_, '_>) -> PyResult<Ve
             let extents: Vec<i64> = desc.shape[..ty.ndim as usize].iter().map(|&n| n.into()).collect();
             let strides = &desc.strides[..ty.ndim as usize];
             // Without what is known of it an array counts as read and written.
-            let both = ArrayAccess { elements: Access::BOTH, gradient: Access::BOTH };
-            let ArrayAccess { elements, gradient } = accesses.next().copied().unwrap_or(both);
+            let both = ArrayAccess { elements: Access::BOTH, gradient: Access::BOTH, is_used: true };
+            let ArrayAccess { elements, gradient, .. } = accesses.next().copied().unwrap_or(both);
             let mut put = |at: usize, access: Access, elem: Type, shape: &[i64], strides: Option<&[i64]>| {
                 let address = shown.words[at / 8];
                 let array = found(&known, address, elem, shape, strides);

@@ -17,7 +17,7 @@ kernel @k(%0 a: array<f32, 1>, %1 b: array<f32, 2>, %2 c: array<i32, 1>, %3 d: a
 ;; expect:
 ; a: read
 ; b: written
-; c: read and written
+; c: read and written for sums in place
 ; d: nothing
 ; e: nothing
 ; other memory: nothing
