@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
-use crate::cuda::Relaxed;
 use crate::cuda::sys::{self, Failure};
+use crate::cuda::{Relaxed, drop_unkept};
 use crate::device::{Device, InContext};
 use crate::error::RuntimeError;
 use crate::stream::{Event, Stream};
@@ -380,6 +380,7 @@ fn retire(memory: Retired) {
 /// Gives back the retired memory that no stream uses any more. Called before each GPU allocation; a program
 /// that allocates nothing more may call it itself.
 pub fn collect_retired() {
+    drop_unkept();
     let idle: Vec<Retired> = {
         let mut retired = RETIRED.lock().unwrap_or_else(PoisonError::into_inner);
         if retired.is_empty() {

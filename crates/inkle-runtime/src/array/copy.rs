@@ -76,6 +76,31 @@ impl Array {
         }
     }
 
+    /// As [`copy_from`](Array::copy_from) on one GPU, for contiguous arrays whose owners keep their memory until `stream` has
+    /// passed: the memory does not remember the stream, which may go away. Nobody records it.
+    ///
+    /// # Errors
+    /// [`RuntimeError::CopyMismatch`], [`RuntimeError::NotContiguous`], [`RuntimeError::WrongDevice`] unless all are of one
+    /// GPU; the driver's.
+    pub fn copy_untracked_from(&self, src: &Array, stream: &Stream) -> Result<(), RuntimeError> {
+        self.check_copy(src)?;
+        for (what, array) in [("the destination", self), ("the source", src)] {
+            array.need_contiguous("an untracked copy")?;
+            if array.device() != stream.device() {
+                let (expected, found) = (stream.device().to_string(), array.device().to_string());
+                return Err(RuntimeError::WrongDevice { what, expected, found });
+            }
+        }
+        if self.is_empty() {
+            return Ok(());
+        }
+        let current = stream.device().enter()?;
+        // SAFETY: both are live contiguous memory of the stream's GPU, of one size.
+        Ok(unsafe {
+            current.driver.memcpy_dtod_async(self.address(), src.address(), self.size_bytes(), stream.raw())
+        }?)
+    }
+
     /// Copies `count` elements in memory order from place `src_offset` of `src` to place `dst_offset` here.
     /// Both are contiguous and have elements of one size; shapes do not matter. Queued like
     /// [`copy_from`](Array::copy_from).

@@ -3,7 +3,8 @@
 //! A capture is begun on a stream, and until it ends what is queued there is recorded instead of run. Conditional nodes
 //! need a driver of CUDA 12.4: a kernel of ours looks at an `int32` in memory and sets the node's handle.
 
-use std::ffi::{CString, c_int};
+use std::any::Any;
+use std::ffi::{CString, c_int, c_void};
 use std::path::Path;
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -59,6 +60,32 @@ impl Drop for Relaxed {
         // SAFETY: as in `enter`.
         let _ = unsafe { self.driver.thread_exchange_stream_capture_mode(&mut self.before) };
     }
+}
+
+/// Does work that does not touch captures, although some stream may be being captured, by this thread or by another one.
+pub fn relaxed<R>(work: impl FnOnce() -> R) -> R {
+    // Without a driver nothing is captured.
+    let _relaxed = sys::driver().ok().and_then(Relaxed::enter);
+    work()
+}
+
+/// What graphs of others kept and keep no more: the driver tells of it where nothing of its own may be called.
+static UNKEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+
+/// What somebody else's graph keeps alive.
+type Kept = Box<dyn Any + Send>;
+
+/// The driver's call when no graph keeps something any more.
+unsafe extern "C" fn unkeep(kept: *mut c_void) {
+    // SAFETY: `keep_with_capture` gave the driver this pointer, for one call of this function.
+    let kept = unsafe { Box::from_raw(kept.cast::<Kept>()) };
+    UNKEPT.lock().unwrap_or_else(PoisonError::into_inner).push(*kept);
+}
+
+/// Drops what is kept no more.
+pub(crate) fn drop_unkept() {
+    let unkept = std::mem::take(&mut *UNKEPT.lock().unwrap_or_else(PoisonError::into_inner));
+    drop(unkept);
 }
 
 /// What the driver made of a capture.
@@ -287,6 +314,43 @@ impl Stream {
         // SAFETY: the driver gave `count` nodes, valid until the stream is used again.
         let waits = unsafe { std::slice::from_raw_parts(waits, count) }.to_vec();
         Ok(Under { graph, waits })
+    }
+
+    /// Keeps something alive as long as what comes of the capture that the stream takes part in, whoever that belongs to.
+    ///
+    /// # Errors
+    /// [`RuntimeError::NotCapturing`]; the driver's.
+    pub fn keep_with_capture(&self, kept: Box<dyn Any + Send>) -> Result<(), RuntimeError> {
+        let Under { graph, .. } = self.under_capture()?;
+        let current = self.device().enter()?;
+        let (mut object, kept) = (ptr::null_mut(), Box::into_raw(Box::new(kept)));
+        // SAFETY: the place is valid; `unkeep` is called once, when the last of its references is gone.
+        let made = unsafe {
+            current.driver.user_object_create(
+                &mut object,
+                kept.cast(),
+                unkeep,
+                1,
+                sys::USER_OBJECT_NO_DESTRUCTOR_SYNC,
+            )
+        };
+        if let Err(failure) = made {
+            if matches!(failure, sys::Failure::Missing { .. }) {
+                // A driver before CUDA 11.3 does not tell when graphs end: it is kept for good.
+                return Ok(());
+            }
+            // SAFETY: the driver did not take it.
+            drop(unsafe { Box::from_raw(kept) });
+            return Err(failure.into());
+        }
+        // SAFETY: the graph is that of a capture under way, and gets the one reference.
+        let retained =
+            unsafe { current.driver.graph_retain_user_object(graph, object, 1, sys::GRAPH_USER_OBJECT_MOVE) };
+        if retained.is_err() {
+            // SAFETY: the reference is still here.
+            let _ = unsafe { current.driver.user_object_release(object, 1) };
+        }
+        Ok(retained?)
     }
 
     /// Adds a choice to the capture that the stream takes part in: `on_true` is recorded into the body for an `int32` at

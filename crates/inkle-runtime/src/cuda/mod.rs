@@ -9,6 +9,6 @@ pub(crate) mod owned;
 pub(crate) mod record;
 pub(crate) mod sys;
 
-pub(crate) use graph::Relaxed;
-pub use graph::{Body, CaptureMode, CudaGraph, PausedCapture, has_conditional_nodes};
+pub use graph::{Body, CaptureMode, CudaGraph, PausedCapture, has_conditional_nodes, relaxed};
+pub(crate) use graph::{Relaxed, drop_unkept};
 pub use sys::{SymbolLookup, install_driver};

@@ -21,6 +21,7 @@ pub(crate) type CUfunction = *mut c_void;
 pub(crate) type CUmemoryPool = *mut c_void;
 pub(crate) type CUgraph = *mut c_void;
 pub(crate) type CUgraphExec = *mut c_void;
+pub(crate) type CUuserObject = *mut c_void;
 pub(crate) type CUgraphNode = *mut c_void;
 
 pub(crate) const CUDA_SUCCESS: c_int = 0;
@@ -69,6 +70,8 @@ pub(crate) const LAUNCH_PARAM_BUFFER_POINTER: *mut c_void = ptr::without_provena
 pub(crate) const LAUNCH_PARAM_BUFFER_SIZE: *mut c_void = ptr::without_provenance_mut(2);
 
 pub(crate) const STREAM_CAPTURE_STATUS_NONE: c_int = 0;
+pub(crate) const USER_OBJECT_NO_DESTRUCTOR_SYNC: c_uint = 1;
+pub(crate) const GRAPH_USER_OBJECT_MOVE: c_uint = 1;
 pub(crate) const STREAM_SET_CAPTURE_DEPENDENCIES: c_uint = 1;
 
 #[repr(C)]
@@ -330,6 +333,9 @@ driver! {
     "cuGraphExecDestroy" fn graph_exec_destroy(exec: CUgraphExec);
     "cuGraphAddNode" fn graph_add_node(node: *mut CUgraphNode, graph: CUgraph, waits: *const CUgraphNode, count: usize, params: *mut CUgraphNodeParams);
     "cuGraphConditionalHandleCreate" fn graph_conditional_handle_create(handle: *mut u64, graph: CUgraph, context: CUcontext, value: c_uint, flags: c_uint);
+    "cuUserObjectCreate" fn user_object_create(object: *mut CUuserObject, kept: *mut c_void, destroy: unsafe extern "C" fn(*mut c_void), count: c_uint, flags: c_uint);
+    "cuUserObjectRelease" fn user_object_release(object: CUuserObject, count: c_uint);
+    "cuGraphRetainUserObject" fn graph_retain_user_object(graph: CUgraph, object: CUuserObject, count: c_uint, flags: c_uint);
     "cuGraphDestroy" fn graph_destroy(graph: CUgraph);
     "cuGraphDebugDotPrint" fn graph_debug_dot_print(graph: CUgraph, path: *const c_char, flags: c_uint);
 }
