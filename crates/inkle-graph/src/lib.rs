@@ -39,6 +39,7 @@
 //! captured; bodies become conditional nodes. A capture that somebody else began takes the operations in the same way.
 //!
 //! [`Graph::rebind`] gives a region other memory, so that a graph works on other arrays without another capture.
+//! [`function`] makes a function of tensors of a bundle, for operators of other frameworks.
 #![forbid(unsafe_code)]
 
 mod access;
@@ -46,6 +47,7 @@ pub mod bundle;
 pub mod capture;
 mod dot;
 mod error;
+pub mod function;
 mod graph;
 mod ops;
 mod print;

@@ -24,6 +24,34 @@ impl Bundle {
     /// # Errors
     /// [`BundleError::NoCode`]; the runtime's, when code or memory cannot be had.
     pub fn load(&self, device: Device, recompile: Option<Recompile<'_>>) -> Result<Graph, GraphError> {
+        let code = self.code_for(device, recompile)?;
+        let mut stream = self.stream.clone();
+        place(&mut stream, device);
+        let mut memory = Vec::with_capacity(stream.regions.len());
+        for (region, contents) in stream.regions.iter().zip(&self.memory) {
+            memory.push(region_memory(device, region, contents.as_ref())?);
+        }
+        let sources = vec![None; code.len()];
+        let params = self.params.clone();
+        Graph::from_parts(Parts {
+            device,
+            stream,
+            memory,
+            code,
+            sources,
+            held: Vec::new(),
+            params,
+            loaded: true,
+            captured: None,
+        })
+    }
+
+    /// Code of each kernel for a device.
+    pub(crate) fn code_for(
+        &self,
+        device: Device,
+        recompile: Option<Recompile<'_>>,
+    ) -> Result<Vec<Arc<Loaded>>, GraphError> {
         let mut code = Vec::with_capacity(self.stream.kernels.len());
         let mut objects = Objects::default();
         for (index, kernel) in self.stream.kernels.iter().enumerate() {
@@ -59,29 +87,19 @@ impl Bundle {
                 }
             });
         }
-        let mut stream = self.stream.clone();
-        place(&mut stream, device);
-        let mut memory = Vec::with_capacity(stream.regions.len());
-        for (region, contents) in stream.regions.iter().zip(&self.memory) {
-            let home = if region.space == Space::Device { device } else { Device::cpu() };
-            let bytes = usize::try_from(region.bytes).unwrap_or(usize::MAX);
-            let contents = contents.as_ref().map(Blob::bytes);
-            memory.push(Bound::whole(Allocation::with_contents(home, bytes, contents)?));
-        }
-        let sources = vec![None; code.len()];
-        let params = self.params.clone();
-        Graph::from_parts(Parts {
-            device,
-            stream,
-            memory,
-            code,
-            sources,
-            held: Vec::new(),
-            params,
-            loaded: true,
-            captured: None,
-        })
+        Ok(code)
     }
+}
+
+/// New memory of a region of a graph on a device.
+pub(crate) fn region_memory(
+    device: Device,
+    region: &Region,
+    contents: Option<&Blob>,
+) -> Result<Bound, RuntimeError> {
+    let home = if region.space == Space::Device { device } else { Device::cpu() };
+    let bytes = usize::try_from(region.bytes).unwrap_or(usize::MAX);
+    Ok(Bound::whole(Allocation::with_contents(home, bytes, contents.map(Blob::bytes))?))
 }
 
 fn described(device: Device) -> String {
@@ -89,7 +107,7 @@ fn described(device: Device) -> String {
 }
 
 /// Puts regions where they lie on `device`. What was captured on a CPU lies wholly on the device that runs it.
-fn place(stream: &mut OpStream, device: Device) {
+pub(crate) fn place(stream: &mut OpStream, device: Device) {
     let from_cpu = stream.regions.iter().all(|region| region.space == Space::Host);
     for region in &mut stream.regions {
         if device.is_cpu() {
