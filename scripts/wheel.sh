@@ -6,6 +6,8 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 folder=${1:?usage: scripts/wheel.sh FOLDER}
+say "building the operators for PyTorch and ONNX Runtime"
+scripts/operators.sh python/inkle/lib
 say "building the wheel with LLVM linked statically"
 "$venv/bin/maturin" build --locked --release --strip --no-default-features --features static-llvm,remote-cache --out "$folder"
 ls -l "$folder"/*.whl

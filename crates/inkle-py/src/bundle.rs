@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use inkle_graph::bundle::{Bundle, BundleError, CodeTarget, PublicKey, SaveOptions};
+use inkle_graph::function::{self, Function, FunctionError, Port};
 use inkle_graph::{Graph, GraphError};
 use inkle_runtime as rt;
 use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyMapping, PyString};
+use pyo3::types::{PyBytes, PyDict, PyMapping, PyString, PyTuple};
 
 use crate::array_arguments::array_argument;
 use crate::cache::apply_cache_settings;
@@ -278,4 +279,45 @@ pub fn bundle_kernels(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<Vec<S
     let bytes = data.as_bytes().to_vec();
     let bundle = py.detach(|| Bundle::from_bytes(bytes)).map_err(GraphError::from).graph(py)?;
     Ok(bundle.stream.kernels.iter().map(|kernel| kernel.name.clone()).collect())
+}
+
+/// A dtype's name and a shape, as they are for tensors.
+type TensorType = (&'static str, Vec<i64>);
+
+/// The types of tensors that a text such as "float32[2,4,3] int32[5]" names.
+#[pyfunction]
+pub fn parse_signature(text: &str) -> PyResult<Vec<TensorType>> {
+    let parsed = function::parse_signature(text).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(parsed.into_iter().map(|(scalar, shape)| (scalar.python_name(), shape)).collect())
+}
+
+/// What the operators for other frameworks make of a graph file: see `inkle.torch.describe`.
+#[pyfunction]
+pub fn describe_function<'py>(py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    let bytes = buffer(data, "a graph file")?.as_bytes().to_vec();
+    let function = py.detach(|| Function::from_bytes(bytes)).map_err(|error| match error {
+        FunctionError::UnsupportedDtype { .. } => PyTypeError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    })?;
+    let ports = |ports: &[Port]| {
+        let described = ports.iter().map(|port| {
+            let described = PyDict::new(py);
+            described.set_item("name", &port.name)?;
+            described.set_item("dtype", port.scalar.python_name())?;
+            described.set_item("shape", PyTuple::new(py, &port.shape)?)?;
+            Ok(described)
+        });
+        described.collect::<PyResult<Vec<_>>>()
+    };
+    let mut targets: Vec<String> =
+        function.bundle().code.iter().map(|entry| entry.target.to_string()).collect();
+    targets.sort();
+    targets.dedup();
+    let described = PyDict::new(py);
+    described.set_item("inputs", ports(function.inputs())?)?;
+    described.set_item("outputs", ports(function.outputs())?)?;
+    described.set_item("signature", function.signature())?;
+    described.set_item("targets", targets)?;
+    described.set_item("hidden_state", function.hidden_state())?;
+    Ok(described)
 }

@@ -85,7 +85,7 @@ mod _native {
     #[pymodule_export]
     use crate::bundle::{
         bundle_kernels, bundle_with_params, capture_debug_dot_print, capture_load, capture_load_from_bytes,
-        capture_save,
+        capture_save, describe_function, parse_signature,
     };
     #[pymodule_export]
     use crate::cache::{clear_kernel_cache, clear_lto_cache, kernel_cache_dir};
