@@ -52,6 +52,7 @@ fn bundle(
         params,
         code: Vec::new(),
         ir: Vec::new(),
+        signer: None,
         memory,
     }
 }
