@@ -67,7 +67,8 @@ class InferenceManager:
         if not isinstance(description, dict) or any(part not in description for part in parts):
             raise ValueError(f"{self.model_path} does not describe a pipeline: it must have {', '.join(parts)}")
         self.models, self.pipeline, self.system_info = (description[part] for part in parts)
-        self.nodes = {name: self._open(name, model, device) for name, model in self.models.items()}
+        order = self._order()
+        self.nodes = {name: self._open(name, self.models[name], device) for name in order}
         self._routes = self._find_routes()
         self.value_dict: dict[str, dict[str, torch.Tensor]] = {}
         self.reset()
@@ -150,6 +151,26 @@ class InferenceManager:
                 else torch.zeros(self._shape(name, port), dtype=self._dtype(name, port), device=node.device)
                 for port in node.input_names
             }
+
+    def _order(self) -> list[str]:
+        """The nodes, each after those whose values of the same step it takes; else as the description lists them."""
+        before: dict[str, set[str]] = {name: set() for name in self.models}
+        for source, targets in (self.pipeline.get("data_flow") or {}).items():
+            for target in targets:
+                taker, giver = target.partition("/")[0], source.partition("/")[0]
+                if taker in before and giver in before:
+                    before[taker].add(giver)
+        order: list[str] = []
+        while len(order) < len(before):
+            ready = next((name for name in before if name not in order and before[name] <= set(order)), None)
+            if ready is None:
+                waiting = ", ".join(name for name in before if name not in order)
+                raise ValueError(
+                    f"{self.model_path}: each of these nodes waits for another in the same step: {waiting}; what is of "
+                    "the step before belongs into feedback_flow"
+                )
+            order.append(ready)
+        return order
 
     def _open(self, name: str, model: dict, device) -> _Node:
         if any(part not in model for part in ("inputs", "outputs", "parameters")):

@@ -43,7 +43,8 @@ def example_inputs(node: Node) -> tuple[torch.Tensor, ...]:
 def exportable(node: Node) -> fx.GraphModule:
     """A copy of the node's module whose constants are buffers of its own.
 
-    Parameters of the program's modules stay untouched, and tensors of inference mode, which exporters refuse, are gone.
+    Parameters of the program's modules stay untouched, tensors of inference mode, which exporters refuse, are gone, and
+    the module changes none of its inputs.
     """
     if node.segments:
         load_operator()
@@ -59,24 +60,31 @@ def exportable(node: Node) -> fx.GraphModule:
         elif isinstance(value, torch.nn.Parameter) or (isinstance(value, torch.Tensor) and value.is_inference()):
             delattr(owner, name)
             owner.register_buffer(name, detached(value))
-    return module.eval()
+    module.eval()
+    if _changes_inputs(node, module):
+        _work_on_copies(module)
+    return module
 
 
 def exported_program(node: Node, module: fx.GraphModule, strict: bool = False) -> torch.export.ExportedProgram:
-    """The module as `torch.export` sees it, which changes none of its inputs."""
-    inputs = example_inputs(node)
+    """The module as `torch.export` sees it."""
     with torch.no_grad():
-        program = torch.export.export(module, inputs, strict=strict)
-        if program.graph_signature.user_inputs_to_mutate:
-            program = torch.export.export(_with_own_inputs(module), inputs, strict=strict)
-    return program
+        return torch.export.export(module, example_inputs(node), strict=strict)
 
 
-def _with_own_inputs(module: fx.GraphModule) -> fx.GraphModule:
-    """The module working on copies of its inputs."""
+def _changes_inputs(node: Node, module: fx.GraphModule) -> bool:
+    """Whether the module writes into an input, which nobody who calls a model expects."""
+    inputs = example_inputs(node)
+    before = [value._version for value in inputs]
+    with torch.inference_mode(False), torch.no_grad():
+        module(*inputs)
+    return [value._version for value in inputs] != before
+
+
+def _work_on_copies(module: fx.GraphModule) -> None:
+    """Lets the module write into copies of its inputs."""
     for placeholder in module.graph.find_nodes(op="placeholder"):
         with module.graph.inserting_after(placeholder):
             copy = module.graph.call_function(torch.clone, (placeholder,))
         placeholder.replace_all_uses_with(copy, delete_user_cb=lambda user, copy=copy: user is not copy)
     module.recompile()
-    return module

@@ -8,6 +8,7 @@ pipeline, for lines to change their height, and for what comes into it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from ._boxes import INK, MUTED, Box, PortBox
@@ -59,8 +60,8 @@ def picture(title: str, subtitle: str, boxes: list[Box], data: list[Edge], feedb
                 shapes += _pills(box, gap)
                 shapes += box.shapes()
 
-    width = max(gaps[-1].right, _MARGIN * 2 + text_width(title, 22.0, bold=True) + 260.0)
-    height = max(bottoms) + _MARGIN
+    width = math.ceil(max(gaps[-1].right, _MARGIN * 2 + text_width(title, 22.0, bold=True) + 260.0))
+    height = math.ceil(max(bottoms) + _MARGIN)
     frame: list = [
         Rect(0.0, 0.0, width, height, 0.0, "#f7f9fc"),
         Text(_MARGIN, 42.0, title, 22.0, INK, bold=True),
