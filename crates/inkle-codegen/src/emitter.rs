@@ -6,6 +6,8 @@
 //! *Invariant:* a handle ([`V`], [`Ty`], [`Bb`]) never leaves the compilation whose [`Emitter`] made it, and the
 //! emitter borrows the context for its whole life. That is what every call below relies on.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
 use inkwell::builder::Builder;
@@ -58,6 +60,8 @@ pub(crate) struct Emitter<'c> {
     builder: Builder<'c>,
     /// Flags put on every floating-point instruction made from now on.
     pub fast_math: u32,
+    /// Scalars that were put into all lanes in a block: most are used many times there.
+    splats: RefCell<HashMap<(V, u32, Bb), V>>,
 }
 
 /// The value as a length for LLVM.
@@ -88,6 +92,7 @@ impl<'c> Emitter<'c> {
             module: context.create_module(name),
             builder: context.create_builder(),
             fast_math: 0,
+            splats: RefCell::default(),
         }
     }
 
@@ -583,8 +588,14 @@ impl<'c> Emitter<'c> {
         if llvm!(c::LLVMIsConstant(v)) != 0 {
             return self.const_vector(&vec![v; lanes as usize]);
         }
+        let key = (v, lanes, self.current_block());
+        if let Some(&known) = self.splats.borrow().get(&key) {
+            return known;
+        }
         let first = self.insert_element(self.poison(ty), v, self.i32(0));
-        self.shuffle(first, self.poison(ty), &vec![0; lanes as usize])
+        let all = self.shuffle(first, self.poison(ty), &vec![0; lanes as usize]);
+        self.splats.borrow_mut().insert(key, all);
+        all
     }
 
     pub fn extract_value(&self, v: V, index: u32) -> V {

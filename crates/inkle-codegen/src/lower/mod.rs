@@ -177,6 +177,8 @@ pub(crate) struct Lower<'c, 'm> {
     pub accesses: alignment::Accesses,
     /// Addresses and integers that are multiples of more than their types say.
     pub multiples: HashMap<V, u64>,
+    /// Per function, type and position: where arguments of the runtime's functions over lanes go.
+    pub math_slots: HashMap<(V, Ty, usize), V>,
     /// Where the operation that is being emitted was written.
     pub span: Span,
     /// Source lines, when they are wanted.
@@ -260,6 +262,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             emitted: 0,
             accesses: alignment::Accesses::default(),
             multiples: HashMap::new(),
+            math_slots: HashMap::new(),
             span: kernel_span,
             lines,
             in_outlined: None,

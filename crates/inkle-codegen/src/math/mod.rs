@@ -3,8 +3,8 @@
 //! - GPU: libdevice, linked in by the compilation's last step.
 //! - CPU, f32: where there is one, code of ours, inlined, that gives the same bits at every lane width ([`f32`],
 //!   [`f32_more`]).
-//! - CPU, all others: scalar functions of the runtime ([`runtime_symbols`]), called lane by lane. Their names are
-//!   unknown to LLVM on purpose: it would widen a kernel around functions that it knows and then call them lane
+//! - CPU, all others: functions of the runtime ([`runtime_symbols`]), for one number or for the lanes of a vector in
+//!   memory. Their names are unknown to LLVM on purpose: it would widen a kernel around functions that it knows and then call them lane
 //!   by lane anyway.
 
 mod f32;
@@ -12,13 +12,19 @@ mod f32_more;
 mod symbols;
 
 use inkle_ir::{BinaryOp, Scalar, UnaryOp};
+use smallvec::SmallVec;
 
 pub use symbols::{RuntimeSymbol, Signature, runtime_symbols};
 
-use crate::emitter::{Int, Ty, V};
+use crate::emitter::{Ty, V};
 use crate::error::CodegenError;
 use crate::lower::Lower;
 use crate::value::Val;
+
+/// The alignment of vectors in memory that functions of the runtime take: the stack's own, so that it need not be aligned.
+const SLOT_ALIGN: u32 = 16;
+/// LLVM's `memory(argmem: readwrite)`.
+const ARGUMENTS_ONLY: u64 = 3;
 
 type Result<T> = std::result::Result<T, CodegenError>;
 
@@ -81,68 +87,50 @@ impl<'m> Lower<'_, 'm> {
         self.e.call(function, args)
     }
 
-    /// A scalar function of the runtime, for scalars or lane by lane for vectors.
+    /// A function of the runtime: the scalar one, or for vectors the one that takes them in memory.
     pub(crate) fn lanes_call(&mut self, symbol: &str, args: &[V]) -> V {
         let Some(lanes) = self.e.lanes(args[0]) else {
             return self.scalar_call(symbol, args);
         };
-        // One loop in a function of its own per symbol, however often it is called.
-        let name = format!("lanes.{symbol}.{lanes}");
         let wide = self.e.type_of(args[0]);
-        let f = match self.e.find_function(&name) {
+        let slots: SmallVec<[V; 2]> =
+            args.iter().enumerate().map(|(index, &arg)| self.math_slot(wide, index, arg)).collect();
+        let name = format!("{symbol}_lanes");
+        let function = match self.e.find_function(&name) {
             Some(f) => f,
             None => {
-                let here = self.e.current_block();
-                let f = self.e.internal_function(&name, self.e.function_type(wide, &vec![wide; args.len()]));
-                self.function_attributes(f);
-                self.e.attribute(f, u32::MAX, "noinline", 0);
-                // The helper has no source: its calls take no line either.
-                let place = self.e.place();
-                self.e.set_place(None);
-                self.emit_lane_loop(f, symbol, wide, lanes, args.len() as u32);
-                self.e.restore_place(place);
-                self.e.at_end(here);
+                let params: SmallVec<[Ty; 3]> = slots
+                    .iter()
+                    .map(|&slot| self.e.type_of(slot))
+                    .chain(std::iter::once(self.e.int(32)))
+                    .collect();
+                let f = self.e.declare(&name, self.e.function_type(self.e.void(), &params));
+                for name in ["nounwind", "willreturn", "nofree", "nosync"] {
+                    self.e.attribute(f, u32::MAX, name, 0);
+                }
+                self.e.attribute(f, u32::MAX, "memory", ARGUMENTS_ONLY);
                 f
             }
         };
-        self.e.call(f, args)
+        let count = self.e.i32(lanes as i32);
+        let arguments: SmallVec<[V; 3]> = slots.iter().copied().chain(std::iter::once(count)).collect();
+        self.e.call(function, &arguments);
+        self.e.load(wide, slots[0], SLOT_ALIGN)
     }
 
-    fn emit_lane_loop(&mut self, f: V, symbol: &str, wide: Ty, lanes: u32, n_args: u32) {
-        let scalar = self.e.scalar_type(wide);
-        let int = self.e.int(64);
-        let entry = self.e.append_block(f, "entry");
-        let body = self.e.append_block(f, "lane");
-        let done = self.e.append_block(f, "done");
-        self.e.at_end(entry);
-        let slots: Vec<V> = (0..n_args)
-            .map(|i| {
+    /// A stack slot that holds an argument of a call: all calls of a function take the same ones.
+    fn math_slot(&mut self, wide: Ty, index: usize, arg: V) -> V {
+        let key = (self.e.current_function(), wide, index);
+        let slot = match self.math_slots.get(&key) {
+            Some(&slot) => slot,
+            None => {
                 let slot = self.e.alloca(wide);
-                self.e.store(self.e.param(f, i), slot, 64);
+                self.e.set_slot_align(slot, SLOT_ALIGN);
+                self.math_slots.insert(key, slot);
                 slot
-            })
-            .collect();
-        let out = self.e.alloca(wide);
-        self.e.br(body);
-        self.e.at_end(body);
-        let lane = self.e.phi(int);
-        self.e.add_incoming(lane, self.e.i64(0), entry);
-        let args: Vec<V> = slots
-            .iter()
-            .map(|&slot| {
-                let at = self.e.gep(scalar, slot, lane);
-                self.e.load(scalar, at, 4)
-            })
-            .collect();
-        let result = self.scalar_call(symbol, &args);
-        let at = self.e.gep(scalar, out, lane);
-        self.e.store(result, at, 4);
-        let next = self.e.add(lane, self.e.i64(1));
-        self.e.add_incoming(lane, next, body);
-        let more = self.e.icmp(Int::LLVMIntULT, next, self.e.i64(lanes.into()));
-        self.e.cond_br(more, body, done);
-        self.e.at_end(done);
-        let result = self.e.load(wide, out, 4);
-        self.e.ret(result);
+            }
+        };
+        self.e.store(arg, slot, SLOT_ALIGN);
+        slot
     }
 }

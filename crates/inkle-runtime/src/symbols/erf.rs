@@ -73,7 +73,7 @@ fn inverse(p: f64, q: f64) -> f64 {
     y
 }
 
-extern "C" fn erfinv(x: f64) -> f64 {
+pub(super) extern "C" fn erfinv(x: f64) -> f64 {
     let p = x.abs();
     if p > 1.0 || x.is_nan() {
         f64::NAN
@@ -87,7 +87,7 @@ extern "C" fn erfinv(x: f64) -> f64 {
     }
 }
 
-extern "C" fn erfcinv(x: f64) -> f64 {
+pub(super) extern "C" fn erfcinv(x: f64) -> f64 {
     if !(0.0..=2.0).contains(&x) {
         f64::NAN
     } else if x == 0.0 {
@@ -103,11 +103,11 @@ extern "C" fn erfcinv(x: f64) -> f64 {
     }
 }
 
-extern "C" fn erfinvf(x: f32) -> f32 {
+pub(super) extern "C" fn erfinvf(x: f32) -> f32 {
     erfinv(f64::from(x)) as f32
 }
 
-extern "C" fn erfcinvf(x: f32) -> f32 {
+pub(super) extern "C" fn erfcinvf(x: f32) -> f32 {
     erfcinv(f64::from(x)) as f32
 }
 

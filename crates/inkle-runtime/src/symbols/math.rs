@@ -5,11 +5,11 @@ use super::{Entry, entries};
 macro_rules! unary {
     ($($wrapper:ident / $wrapper_f:ident => $f64:path, $f32:path;)*) => {
         $(
-            extern "C" fn $wrapper(x: f64) -> f64 {
+            pub(super) extern "C" fn $wrapper(x: f64) -> f64 {
                 $f64(x)
             }
 
-            extern "C" fn $wrapper_f(x: f32) -> f32 {
+            pub(super) extern "C" fn $wrapper_f(x: f32) -> f32 {
                 $f32(x)
             }
         )*
@@ -19,11 +19,11 @@ macro_rules! unary {
 macro_rules! binary {
     ($($wrapper:ident / $wrapper_f:ident => $f64:path, $f32:path;)*) => {
         $(
-            extern "C" fn $wrapper(x: f64, y: f64) -> f64 {
+            pub(super) extern "C" fn $wrapper(x: f64, y: f64) -> f64 {
                 $f64(x, y)
             }
 
-            extern "C" fn $wrapper_f(x: f32, y: f32) -> f32 {
+            pub(super) extern "C" fn $wrapper_f(x: f32, y: f32) -> f32 {
                 $f32(x, y)
             }
         )*
