@@ -5,6 +5,10 @@
 //! Regions are found by allocation: every view of one allocation is in one region. Memory of others (numpy's,
 //! PyTorch's) has an allocation for each array that looks at it; where those overlap they become one region when the
 //! capture ends.
+//!
+//! A [live recording](live) is a capture whose operations run as well, and an [`Observer`] decides which they are.
+
+mod live;
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -16,15 +20,20 @@ use std::sync::Arc;
 use inkle_ir::Type;
 use inkle_runtime::cuda::{CaptureMode, PausedCapture};
 use inkle_runtime::record::{self, Operation, Recorder, Verdict};
-use inkle_runtime::{Allocation, Array, Device, Loaded, RuntimeError, Stream, next_serial};
+use inkle_runtime::{Allocation, Array, Device, Loaded, MemoryKind, RuntimeError, Stream, next_serial};
 
 use crate::error::GraphError;
 use crate::graph::{Graph, KernelSource, Parts};
 use crate::ops::{Condition, Kernel, Launch, Node, Op, OpStream, Pointer, Region, RegionKind, Space, View};
 use crate::replay::{Bound, emit_nodes};
 
+use live::observe;
+pub use live::{Observed, Observer, Use, begin_live, end_live, has_observer, observe_graph, set_observer};
+
 /// A launch as it is shown to a capture.
 pub struct Launched<'a> {
+    /// The kernel's name.
+    pub name: &'a str,
     /// The kernel's code on the capture's device. Equal code is that of equal kernels.
     pub code: Arc<Loaded>,
     /// The kernel, and where its code for other devices comes from; asked for when the capture sees the code first.
@@ -58,6 +67,8 @@ struct Seen {
     memory: Arc<Allocation>,
     region: Region,
     made_inside: bool,
+    /// Of a live recording: its bytes before the first operation of the recording that touches it.
+    before: Option<Vec<u8>>,
 }
 
 /// What has been recorded so far.
@@ -80,6 +91,10 @@ struct State {
     event_count: u32,
     /// Whatever has to live as long as the graph.
     held: Vec<Box<dyn Any + Send + Sync>>,
+    /// Whether operations run while they are recorded.
+    live: bool,
+    /// Why the bytes of some memory could not be kept.
+    failure: Option<RuntimeError>,
 }
 
 /// What a capture on a GPU is about.
@@ -105,6 +120,8 @@ struct Driver {
 struct Session {
     device: Device,
     driver: Option<Driver>,
+    /// Whether operations run while they are recorded.
+    live: bool,
     /// Allocations with this serial number or a later one were made inside the capture.
     first_serial: u64,
     paused: Cell<bool>,
@@ -144,9 +161,14 @@ impl Recorder for Watch {
             }
             Operation::RecordEvent { stream, .. } | Operation::WaitEvent { stream, .. } => stream.device(),
         };
+        if !observe(device, || Observed::of(operation, device))? {
+            return Ok(Verdict::Run);
+        }
         let Some(session) = find(device) else { return Ok(Verdict::Run) };
         let mut state = session.state.borrow_mut();
         let queue = match operation {
+            // Operations of a live recording are in the order in which they were asked for.
+            Operation::RecordEvent { .. } | Operation::WaitEvent { .. } if session.live => None,
             Operation::Copy { stream, .. } | Operation::Fill { stream, .. } => {
                 session.queue(&state, *stream)?
             }
@@ -177,7 +199,7 @@ impl Recorder for Watch {
     }
 
     fn records(&self, device: Device) -> bool {
-        find(device).is_some()
+        is_capturing(device)
     }
 }
 
@@ -191,17 +213,24 @@ fn recording(device: Device) -> Result<Rc<Session>, GraphError> {
     find(device).ok_or_else(|| GraphError::NotCapturing { device: device.to_string() })
 }
 
-/// Whether this thread records what it does on `device`.
+/// Whether this thread records what it does on `device` for a graph, live recordings left out.
 #[inline]
 pub fn is_capturing(device: Device) -> bool {
-    record::may_be_recording() && find(device).is_some()
+    record::may_be_recording() && find(device).is_some_and(|session| !session.live)
+}
+
+/// Whether launches of this thread on `device` are to be shown to [`launch`].
+#[inline]
+pub fn watches(device: Device) -> bool {
+    record::may_be_recording() && (has_observer() || find(device).is_some())
 }
 
 impl Session {
     /// What becomes of an operation that was recorded: the driver captures those on a GPU, but for bodies, which are put
     /// into its graph when they are complete.
     fn verdict(&self, state: &State) -> Verdict {
-        if self.driver.is_some() && state.lists.len() == 1 { Verdict::Run } else { Verdict::Keep }
+        let runs = (self.driver.is_some() || self.live) && state.lists.len() == 1;
+        if runs { Verdict::Run } else { Verdict::Keep }
     }
 
     /// The queue that a stream is in the capture; `None` if it has no part in it.
@@ -216,8 +245,12 @@ impl Session {
         Ok(state.queues.iter().position(|known| *known == handle).map(|queue| queue as u32))
     }
 
-    /// Puts operations that were recorded into the driver's capture, unless they are in a body.
+    /// Puts operations that were recorded into the driver's capture, or runs those of a live recording, unless they are in
+    /// a body.
     fn emit(&self, state: &State, nodes: &[Node]) -> Result<(), GraphError> {
+        if self.live && state.lists.len() == 1 {
+            return self.run(state, nodes);
+        }
         let Some(driver) = self.driver.as_ref().filter(|_| state.lists.len() == 1) else { return Ok(()) };
         let memory: Vec<Bound> = state.seen.iter().map(|seen| Bound::whole(seen.memory.clone())).collect();
         emit_nodes(&driver.stream, 0, nodes, state.event_count, &memory, &state.code)
@@ -230,7 +263,11 @@ impl Session {
 /// # Errors
 /// [`GraphError::AlreadyCapturing`].
 pub fn begin(device: Device) -> Result<(), GraphError> {
-    if device.is_cuda() { begin_cuda(device, CudaOptions::default()) } else { begin_with(device, None) }
+    if device.is_cuda() {
+        begin_cuda(device, CudaOptions::default())
+    } else {
+        begin_with(device, None, false)
+    }
 }
 
 /// Begins a capture on a GPU: what this thread queues on the stream, and on those that come to wait for it, is recorded.
@@ -243,7 +280,8 @@ pub fn begin_cuda(device: Device, options: CudaOptions) -> Result<(), GraphError
         None => device.stream()?,
     };
     let (external, mode) = (options.external, options.mode);
-    begin_with(device, Some(Driver { stream: stream.clone(), external, mode, paused: RefCell::new(None) }))?;
+    let driver = Driver { stream: stream.clone(), external, mode, paused: RefCell::new(None) };
+    begin_with(device, Some(driver), false)?;
     if !external && let Err(error) = stream.begin_capture(mode) {
         abandon_records(device);
         return Err(error.into());
@@ -251,23 +289,30 @@ pub fn begin_cuda(device: Device, options: CudaOptions) -> Result<(), GraphError
     Ok(())
 }
 
-fn begin_with(device: Device, driver: Option<Driver>) -> Result<(), GraphError> {
+fn begin_with(device: Device, driver: Option<Driver>, live: bool) -> Result<(), GraphError> {
     let known = |s: &Rc<Session>| s.device == device;
     if SESSIONS.with(|sessions| sessions.borrow().iter().any(known)) {
         return Err(GraphError::AlreadyCapturing { device: device.to_string() });
     }
     let queues = driver.iter().map(|driver| driver.stream.handle()).collect();
-    let state = State { lists: vec![Vec::new()], queues, ..State::default() };
+    let state = State { lists: vec![Vec::new()], queues, live, ..State::default() };
     let session = Session {
         device,
         driver,
+        live,
         first_serial: next_serial(),
         paused: Cell::new(false),
         state: RefCell::new(state),
     };
     SESSIONS.with(|sessions| sessions.borrow_mut().push(Rc::new(session)));
-    record::set_recorder(Some(Rc::new(Watch)));
+    watch();
     Ok(())
+}
+
+/// Has this thread's operations shown to [`Watch`] as long as somebody wants to see them.
+fn watch() {
+    let wanted = has_observer() || SESSIONS.with(|sessions| !sessions.borrow().is_empty());
+    record::set_recorder(wanted.then(|| Rc::new(Watch) as Rc<dyn Recorder>));
 }
 
 /// Ends the capture on `device` and gives its graph.
@@ -284,7 +329,7 @@ pub fn end(device: Device) -> Result<Graph, GraphError> {
         Some(driver) if !driver.external => Some(driver.stream.end_capture()?),
         _ => None,
     };
-    let mut parts = session.state.take().finish(device);
+    let (mut parts, _) = session.state.take().finish(device);
     parts.captured = captured;
     Graph::from_parts(parts)
 }
@@ -308,14 +353,8 @@ fn abandon_records(device: Device) -> Option<Rc<Session>> {
 }
 
 fn forget(session: &Rc<Session>) {
-    let none_left = SESSIONS.with(|sessions| {
-        let mut sessions = sessions.borrow_mut();
-        sessions.retain(|s| !Rc::ptr_eq(s, session));
-        sessions.is_empty()
-    });
-    if none_left {
-        record::set_recorder(None);
-    }
+    SESSIONS.with(|sessions| sessions.borrow_mut().retain(|s| !Rc::ptr_eq(s, session)));
+    watch();
 }
 
 /// Stops recording on `device` for a while: operations run as always.
@@ -353,25 +392,27 @@ pub fn resume(paused: Paused) -> Result<(), GraphError> {
     Ok(())
 }
 
-/// Keeps something as long as the graph of the capture on `device` lives.
-///
-/// # Errors
-/// [`GraphError::NotCapturing`].
-pub fn hold(device: Device, kept: Box<dyn Any + Send + Sync>) -> Result<(), GraphError> {
-    recording(device)?.state.borrow_mut().held.push(kept);
-    Ok(())
+/// Keeps something as long as the graph of the capture on `device` lives; does nothing if there is none.
+pub fn hold(device: Device, kept: Box<dyn Any + Send + Sync>) {
+    if let Some(session) = find(device) {
+        session.state.borrow_mut().held.push(kept);
+    }
 }
 
-/// Records a launch on `device`, on a GPU on `stream`. Whether it also has to run now is the result: not on the CPU.
+/// Shows a launch on `device`, on a GPU on `stream`, to the thread's observer and capture. Whether it has to run now is
+/// the result: not in a capture on the CPU.
 ///
 /// # Errors
-/// [`GraphError::NotCapturing`]; [`GraphError::UnknownMemory`] if an address is not in its array's memory.
+/// [`GraphError::UnknownMemory`] if an address is not in its array's memory; the observer's.
 pub fn launch(
     device: Device,
     stream: Option<&Stream>,
     launched: Launched<'_>,
 ) -> Result<Verdict, GraphError> {
-    let session = recording(device)?;
+    if !observe(device, || Observed::of_launch(&launched, device))? {
+        return Ok(Verdict::Run);
+    }
+    let Some(session) = find(device) else { return Ok(Verdict::Run) };
     let mut state = session.state.borrow_mut();
     let Some(queue) = session.queue(&state, stream)? else { return Ok(Verdict::Run) };
     let kernel = state.kernel(launched.code, launched.kernel);
@@ -547,7 +588,11 @@ impl State {
         }
         let space = if memory.device().is_cpu() { Space::Host } else { Space::Device };
         let region = Region { bytes: memory.bytes() as u64, space, kind: RegionKind::Given };
-        self.seen.push(Seen { memory: memory.clone(), region, made_inside });
+        let before = match self.live && !made_inside {
+            true => memory.contents().map_err(|error| self.failure = Some(error)).ok(),
+            false => None,
+        };
+        self.seen.push(Seen { memory: memory.clone(), region, made_inside, before });
         let index = self.seen.len() as u32 - 1;
         self.by_allocation.insert(key, index);
         index
@@ -555,7 +600,9 @@ impl State {
 
     fn view(&mut self, session: &Session, array: &Array) -> View {
         let memory = array.memory();
-        let region = self.region(memory, memory.serial() >= session.first_serial);
+        // Memory of others may be older than the allocation that stands for it.
+        let known_age = !session.live || memory.kind() != MemoryKind::Foreign;
+        let region = self.region(memory, known_age && memory.serial() >= session.first_serial);
         View {
             region,
             offset: array.address().saturating_sub(memory.address()),
@@ -609,14 +656,15 @@ impl State {
         nodes
     }
 
-    /// The parts of the finished graph.
-    fn finish(mut self, device: Device) -> Parts {
+    /// The parts of the finished graph, and per region its bytes before the recording, if they were kept.
+    fn finish(mut self, device: Device) -> (Parts, Vec<Option<Vec<u8>>>) {
         let body = self.lists.pop().unwrap_or_default();
         let mut stream =
             OpStream { regions: Vec::new(), kernels: self.kernels, events: self.event_count, body };
         let merged = merge(&self.seen);
-        let mut memory = Vec::new();
+        let (mut memory, mut before) = (Vec::new(), Vec::new());
         for group in &merged.groups {
+            before.push(live::before(&self.seen, group));
             let members: Vec<Arc<Allocation>> =
                 group.members.iter().map(|&i| self.seen[i as usize].memory.clone()).collect();
             let first = &self.seen[group.members[0] as usize];
@@ -644,17 +692,8 @@ impl State {
             }
         }
         let (params, loaded, captured) = (Vec::new(), false, None);
-        Parts {
-            device,
-            stream,
-            memory,
-            code: self.code,
-            sources: self.sources,
-            held: self.held,
-            params,
-            loaded,
-            captured,
-        }
+        let (code, sources, held) = (self.code, self.sources, self.held);
+        (Parts { device, stream, memory, code, sources, held, params, loaded, captured }, before)
     }
 }
 

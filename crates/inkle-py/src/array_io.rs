@@ -17,6 +17,7 @@ use crate::dtype::class_of;
 use crate::error::{IntoPyResult, argument_error, class_name};
 use crate::interface::{inner_shape, inner_strides, scalar_of_typestr, typestr};
 use crate::number;
+use crate::observe::{boundary, host_view};
 use crate::structs::{Struct, StructInstance, numpy_dtype};
 
 fn numpy_module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
@@ -51,6 +52,9 @@ pub fn from_data(
     }
     let is_host =
         data.hasattr(intern!(py, "__array_interface__"))? || data.hasattr(intern!(py, "__array__"))?;
+    if is_host {
+        boundary(py, "from_numpy")?;
+    }
     // Some objects have both; then the one of the wanted device is right, if it is one of that device.
     let prefers_host =
         is_host && (device_argument(py, source.device)?.is_cpu() || is_on_host_only(data).unwrap_or(false));
@@ -517,6 +521,7 @@ pub fn list<'py>(array: &Bound<'py, Array>) -> PyResult<Bound<'py, PyAny>> {
 /// Those of copying from the device.
 pub fn numpy<'py>(array: &Bound<'py, Array>) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
+    boundary(py, "numpy")?;
     let runtime = array.get().runtime(py)?;
     let numpy = numpy_module(py)?;
     let ty = runtime.dtype();
@@ -536,10 +541,11 @@ pub fn numpy<'py>(array: &Bound<'py, Array>) -> PyResult<Bound<'py, PyAny>> {
         Array::wrap(py, copy, array.get().dtype_object(py)?)?
     };
     let view = numpy.call_method1("asarray", (&host,))?;
-    match ty {
-        Type::Struct(_) => view.call_method1("view", (numpy_dtype_of(py, ty)?,)),
-        _ => Ok(view),
-    }
+    let view = match ty {
+        Type::Struct(_) => view.call_method1("view", (numpy_dtype_of(py, ty)?,))?,
+        _ => view,
+    };
+    host_view(array, view)
 }
 
 /// The extents with those of the element's components.

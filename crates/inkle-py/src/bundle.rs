@@ -27,7 +27,11 @@ fn path_argument(path: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
         .map_err(|_| PyTypeError::new_err(format!("`path` is a str or a path, not {}", class_name(path))))
 }
 
-fn named_arrays(dict: Option<&Bound<'_, PyDict>>, argument: &str) -> PyResult<Vec<(String, rt::Array)>> {
+/// The arrays of a dict of names.
+///
+/// # Errors
+/// For other names or values.
+pub fn named_arrays(dict: Option<&Bound<'_, PyDict>>, argument: &str) -> PyResult<Vec<(String, rt::Array)>> {
     let mut named = Vec::new();
     for (name, array) in dict.into_iter().flatten() {
         let Ok(name) = name.cast::<PyString>() else {
@@ -40,7 +44,11 @@ fn named_arrays(dict: Option<&Bound<'_, PyDict>>, argument: &str) -> PyResult<Ve
     Ok(named)
 }
 
-fn targets_argument(py: Python<'_>, targets: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<CodeTarget>> {
+/// The targets of a list of names.
+///
+/// # Errors
+/// For names of none.
+pub fn targets_argument(py: Python<'_>, targets: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<CodeTarget>> {
     let Some(targets) = targets else { return Ok(Vec::new()) };
     if targets.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err("`targets` is a list of names: write `targets=[\"sm_90\"]`"));

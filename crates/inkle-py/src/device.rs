@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::error::{IntoPyResult, blocking, class_name};
+use crate::observe::boundary;
 use crate::stream::{PyStream, current_stream, make_current};
 
 /// The CPU or a GPU. Equal to its alias, so `device == "cuda:0"` can be asked.
@@ -328,6 +329,7 @@ pub fn get_cuda_driver_version() -> Option<(u32, u32)> {
 /// Waits for all work on every device.
 #[pyfunction]
 pub fn synchronize(py: Python<'_>) -> PyResult<()> {
+    boundary(py, "synchronize")?;
     if inkle_runtime::cuda_device_count() == 0 {
         return Ok(());
     }
@@ -338,6 +340,7 @@ pub fn synchronize(py: Python<'_>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (device = None))]
 pub fn synchronize_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    boundary(py, "synchronize_device")?;
     let device = device_argument(py, device)?;
     if device.is_cpu() {
         return Ok(());

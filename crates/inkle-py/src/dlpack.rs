@@ -16,6 +16,7 @@ use crate::array_new::dtype_argument;
 use crate::dtype::class_of;
 use crate::error::{IntoPyResult, argument_error, class_name};
 use crate::interface::{inner_shape, inner_strides};
+use crate::observe::boundary;
 
 const NAME: &CStr = c"dltensor";
 const USED: &CStr = c"used_dltensor";
@@ -129,6 +130,7 @@ unsafe extern "C" fn delete_capsule(capsule: *mut ffi::PyObject) {
 /// For structs, and for distances that are no multiple of a scalar.
 pub fn export<'py>(array: &Bound<'py, Array>, stream: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
+    boundary(py, "to_dlpack")?;
     let runtime = array.get().runtime(py)?;
     let ty = runtime.dtype();
     let Some(scalar) = ty.scalar() else {
@@ -226,6 +228,18 @@ impl Drop for Imported {
 #[pyfunction]
 #[pyo3(signature = (source, dtype = None))]
 pub fn from_dlpack<'py>(
+    source: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, Array>> {
+    boundary(source.py(), "from_dlpack")?;
+    import(source, dtype)
+}
+
+/// As [`from_dlpack`], for an argument of a launch.
+///
+/// # Errors
+/// For objects without such a tensor, or whose tensor does not fit.
+pub fn import<'py>(
     source: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, Array>> {

@@ -178,6 +178,11 @@ pub fn memory_error_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
 /// The exception for a failure of the runtime.
 #[cold]
 pub fn runtime_error(py: Python<'_>, error: &RuntimeError) -> PyErr {
+    if let RuntimeError::Refused { .. } = error
+        && let Some(raised) = crate::observe::raised()
+    {
+        return raised;
+    }
     let text = error.to_string();
     let class = match error.class() {
         ErrorClass::InvalidArgument => argument_error_class(py),

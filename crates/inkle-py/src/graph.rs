@@ -329,6 +329,9 @@ fn launch_graph(py: Python<'_>, graph: &Graph, stream: Option<&rt::Stream>) -> P
     if capture::is_capturing(graph.device()) {
         return capture::insert(graph).graph(py);
     }
+    if capture::observe_graph("graph", Some(graph), None).into_py(py)? {
+        return capture::insert(graph).graph(py);
+    }
     if graph.ops().body.len() < DETACH_OPS {
         return graph.launch(stream).graph(py);
     }
@@ -430,7 +433,7 @@ pub fn capture_if(
         body.map_or(Ok(()), |body| check_body(body, name))?;
     }
     let device = condition.device();
-    if capture::is_capturing(device) {
+    if capture::is_capturing(device) || capture::observe_graph("if", None, Some(condition)).into_py(py)? {
         let on_true = record_body(on_true, kwargs, device)?;
         let on_false = record_body(on_false, kwargs, device)?;
         return capture::push_if(condition, on_true, on_false).graph(py);
@@ -464,7 +467,7 @@ pub fn capture_while(
     let condition = condition_argument(condition)?;
     check_body(while_body, "while_body")?;
     let device = condition.device();
-    if capture::is_capturing(device) {
+    if capture::is_capturing(device) || capture::observe_graph("while", None, Some(condition)).into_py(py)? {
         let body = record_body(Some(while_body), kwargs, device)?;
         return capture::push_while(condition, body).graph(py);
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use inkle_graph::capture;
 use inkle_ir::{LaunchBounds, Type};
 use inkle_module::Loaded;
-use inkle_runtime::record::{Verdict, may_be_recording};
+use inkle_runtime::record::Verdict;
 use inkle_runtime::{self as rt, Device, LaunchConfig, RuntimeError, Stream};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::intern;
@@ -274,7 +274,7 @@ pub fn launch<'py>(
         compile_module(py, module, object, place.device)?;
     }
     let (code, block_dim) = instance.load(py, place.device, facts, block_dim, max_blocks > 0, &pass)?;
-    if may_be_recording() && capture::is_capturing(place.device) {
+    if capture::watches(place.device) {
         let shown = recorded::Shown {
             instance: &instance,
             pass: &pass,
@@ -557,7 +557,7 @@ impl Launch {
             state.code = Some(code);
         }
         let Some((code, block_dim)) = &state.code else { return Ok(()) };
-        if may_be_recording() && capture::is_capturing(self.device) {
+        if capture::watches(self.device) {
             let shown = recorded::Shown {
                 instance: &self.instance,
                 pass: &state.pass,

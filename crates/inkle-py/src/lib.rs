@@ -42,6 +42,7 @@ mod loading;
 mod module;
 mod native;
 mod number;
+mod observe;
 mod overload;
 mod pack;
 mod parameters;
@@ -141,6 +142,8 @@ mod _native {
     use crate::module::{Module, get_module, get_module_options, set_module_options, setting_changes};
     #[pymodule_export]
     use crate::native::func_native;
+    #[pymodule_export]
+    use crate::observe::{live_abandon, live_begin, live_end, live_serial, set_observer};
     #[pymodule_export]
     use crate::overload::{overload, result_types};
     #[pymodule_export]

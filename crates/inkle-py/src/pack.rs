@@ -233,7 +233,7 @@ impl Packer {
         let array = if let Some(dict) = argument.getattr_opt(name)? {
             Interface::read(&dict).and_then(|i| i.array(py, block.device, ty.elem, argument))
         } else if argument.hasattr(intern!(py, "__dlpack__"))? {
-            crate::dlpack::from_dlpack(argument, None).and_then(|a| Ok(a.get().runtime(py)?.clone()))
+            crate::dlpack::import(argument, None).and_then(|a| Ok(a.get().runtime(py)?.clone()))
         } else {
             return Err(self.refused(argument, kernel));
         };

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 use crate::device::{PyDevice, cuda_argument, device_argument, device_object};
 use crate::error::{IntoPyResult, blocking};
+use crate::observe::boundary;
 
 /// An ordered queue of work on a GPU.
 #[pyclass(frozen, module = "inkle", name = "Stream", weakref)]
@@ -259,6 +260,7 @@ pub fn set_stream(
 #[pyfunction]
 #[pyo3(signature = (stream_or_device = None))]
 pub fn synchronize_stream(py: Python<'_>, stream_or_device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    boundary(py, "synchronize_stream")?;
     let stream = match stream_or_device.map(|s| s.cast::<PyStream>()) {
         Some(Ok(stream)) => stream.get().stream.clone(),
         _ => {
@@ -275,6 +277,7 @@ pub fn synchronize_stream(py: Python<'_>, stream_or_device: Option<&Bound<'_, Py
 /// Waits for the work an event has recorded.
 #[pyfunction]
 pub fn synchronize_event(py: Python<'_>, event: &PyEvent) -> PyResult<()> {
+    boundary(py, "synchronize_event")?;
     blocking(py, || event.event.synchronize())
 }
 

@@ -114,6 +114,8 @@ pub enum RuntimeError {
     NotCapturing,
     /// The result of an operation is needed at once, but a graph is being captured.
     NotInGraph { operation: &'static str, instead: &'static str },
+    /// Whoever observes the thread's operations does not let one run.
+    Refused { why: String },
     /// An axis that the array does not have.
     AxisOutOfRange { operation: &'static str, axis: i64, ndim: usize },
     /// A byte string has the wrong length.
@@ -145,7 +147,7 @@ impl RuntimeError {
                 ErrorClass::Unavailable
             }
             OutOfMemory { .. } => ErrorClass::OutOfMemory,
-            NotInGraph { .. } => ErrorClass::NotInGraph,
+            NotInGraph { .. } | Refused { .. } => ErrorClass::NotInGraph,
             Cuda(_) => ErrorClass::Driver,
             CheckFailed { .. } => ErrorClass::Kernel,
             Load(_) | ModuleLoad { .. } | NoSuchFunction { .. } => ErrorClass::BadCode,
@@ -328,6 +330,7 @@ impl fmt::Display for RuntimeError {
                 f,
                 "{operation}() needs {instead} while a graph is captured: its result is not known before the graph runs"
             ),
+            Refused { why } => f.write_str(why),
             AxisOutOfRange { operation, axis, ndim } => {
                 write!(f, "{operation}() axis {axis} is out of bounds for an array of {ndim} dimensions")
             }

@@ -194,7 +194,7 @@ impl Graph {
             let needed = region.kind != RegionKind::Internal || may_be_read_first(&stream, index as u32);
             memory.push(if needed { contents(bound, region.bytes)? } else { None });
         }
-        let mut params: Vec<Param> = Vec::new();
+        let mut params: Vec<Param> = self.params().to_vec();
         let named = options.inputs.iter().map(|named| (Direction::Input, named));
         for (direction, (name, array)) in named.chain(options.outputs.iter().map(|n| (Direction::Output, n)))
         {

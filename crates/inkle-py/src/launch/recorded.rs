@@ -92,6 +92,7 @@ pub fn show(py: Python<'_>, device: Device, shown: Shown<'_, '_>) -> PyResult<Ve
     }
     let kernel = || shown.instance.graph_kernel(shown.code);
     let launched = Launched {
+        name: &shown.instance.name,
         code: shown.code.clone(),
         kernel: &kernel,
         params: shown.words.to_vec(),
@@ -102,7 +103,7 @@ pub fn show(py: Python<'_>, device: Device, shown: Shown<'_, '_>) -> PyResult<Ve
     };
     let verdict = capture::launch(device, shown.stream, launched).graph(py)?;
     let held: Vec<Py<PyAny>> = shown.arguments.into_iter().map(Bound::unbind).collect();
-    capture::hold(device, Box::new(held)).graph(py)?;
+    capture::hold(device, Box::new(held));
     Ok(verdict)
 }
 
