@@ -69,8 +69,16 @@ fn record_launch(array: &Array) {
     params.extend(strides.map(|s| s as u64));
     params.push(f32::to_bits(1.5).into());
     let pointers = vec![Address { word: 4, array: array.clone(), reads: true, writes: false }];
-    let launched =
-        Launched { code, kernel: &kernel, params, pointers, block_dim: 256, max_blocks: 0, shared_bytes: 0 };
+    let launched = Launched {
+        name: "k",
+        code,
+        kernel: &kernel,
+        params,
+        pointers,
+        block_dim: 256,
+        max_blocks: 0,
+        shared_bytes: 0,
+    };
     capture::launch(Device::cpu(), None, launched).unwrap();
 }
 

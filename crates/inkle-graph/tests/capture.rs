@@ -82,6 +82,7 @@ fn show(code: &Arc<Loaded>, array: &Array, address: u64) -> Result<Verdict, Grap
     let kernel = || (Kernel { name: "increment".into(), params_bytes: 32, ..Kernel::default() }, None);
     let pointers = vec![Address { word: 3, array: array.clone(), reads: true, writes: true }];
     let launched = Launched {
+        name: "k",
         code: code.clone(),
         kernel: &kernel,
         params: vec![1 | 1 << 32, 1 | 1 << 32, 1, address],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 import torch.fx
-from torch.fx.experimental.proxy_tensor import make_fx
 from torch.func import functionalize
+from torch.fx.experimental.proxy_tensor import make_fx
 
 from ._recorder import Recorder
 

@@ -4,8 +4,6 @@ import contextlib
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="no PyTorch")
-
 
 class Trace:
     """A trace of a test: what it found, and whether its modules give what the program gave."""
@@ -31,6 +29,8 @@ class Trace:
 
     def check(self, name="a", tolerance=1e-6):
         """Runs a node's module on every set of inputs seen; gives the node."""
+        import torch
+
         node = self.node(name)
         count = max(len(port.examples) for port in node.all_outputs)
         for step in range(count):

@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-import torch
-from inkle import leapp
-from inkle.leapp import InputKindEnum, TensorSemantics, TraceError, TraceWarning, annotate
+
+torch = pytest.importorskip("torch", reason="no PyTorch")
+
+from inkle import leapp  # noqa: E402
+from inkle.leapp import InputKindEnum, TensorSemantics, TraceError, TraceWarning, annotate  # noqa: E402
 
 
 def test_structures_are_flattened_and_given_back(trace):
@@ -174,12 +176,15 @@ def test_static_outputs(trace):
     assert torch.equal(node.outputs[1].static, torch.tensor([3.0])) and node.export_with == "onnx"
 
 
+SCALE = torch.tensor([3.0])
+
+
 def test_methods(trace):
     class Robot:
         gain = 2.0
 
         @annotate.method(export_with="jit")
-        def step(self, obs, scale=torch.tensor([3.0]), *, bias):
+        def step(self, obs, scale=SCALE, *, bias):
             action = obs * self.gain * scale + bias
             return action, obs - 1
 

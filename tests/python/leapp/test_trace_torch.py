@@ -3,8 +3,10 @@
 import copy
 
 import pytest
-import torch
-from inkle.leapp import TensorSemantics, TraceError, TraceWarning, annotate
+
+torch = pytest.importorskip("torch", reason="no PyTorch")
+
+from inkle.leapp import TensorSemantics, TraceError, TraceWarning, annotate  # noqa: E402
 
 
 def once(trace, program, *inputs, times=2, check=True, **options):

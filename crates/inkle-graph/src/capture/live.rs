@@ -327,13 +327,16 @@ fn close(
         let whole = within.iter().copied().find(|&i| {
             inputs[i].1.is_dense() && inputs[i].1.span().is_some_and(|span| span == (0..about.bytes))
         });
+        let home = parts.memory[region].memory.device();
+        let is_kept = within.is_empty() && about.kind != RegionKind::Internal && !written;
+        let kept = if is_kept { Some(parts.memory[region].memory.contents()?) } else { None };
+        parts.memory[region] = fresh(home, about.bytes, kept.as_deref())?;
         if within.is_empty() && (about.kind != RegionKind::Given || !written) {
             continue;
         }
         if let (Some(only), false, 1) = (whole, written, within.len())
             && is_contiguous(&inputs[only].1)
         {
-            parts.memory[region] = fresh(parts.memory[region].memory.device(), about.bytes, None)?;
             params[only] = Some(inputs[only].1.clone());
             continue;
         }
@@ -351,13 +354,12 @@ fn close(
             let bytes = i32::try_from(about.bytes).map_err(|_| GraphError::NotCapturable {
                 what: format!("{} bytes that are changed in place", about.bytes),
             })?;
-            let home = parts.memory[region].memory.device();
             let kept = put(parts, Region { kind: RegionKind::Constant, ..about }, home, Some(&before))?;
             let view = |region| View { region, offset: 0, dtype: BYTE, shape: vec![bytes], strides: vec![1] };
             resets.push(Op::Copy { dst: view(region as u32), src: view(kept) });
         }
         for i in within {
-            let (dst, home) = (inputs[i].1.clone(), parts.memory[region].memory.device());
+            let dst = inputs[i].1.clone();
             let (strides, bytes) = packed(&dst);
             let own = put(parts, Region { kind: RegionKind::Given, bytes, ..about }, home, None)?;
             let src = View { region: own, offset: 0, strides, ..dst.clone() };

@@ -47,6 +47,7 @@ fn launch(code: &Arc<Loaded>, array: &Array, stream: &Stream) {
     let params = vec![1 | 1 << 32, 1 | 1 << 32, 1, array.address()];
     let pointers = vec![Address { word: 3, array: array.clone(), reads: true, writes: true }];
     let launched = Launched {
+        name: "k",
         code: code.clone(),
         kernel: &kernel,
         params: params.clone(),

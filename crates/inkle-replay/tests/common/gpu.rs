@@ -71,6 +71,7 @@ fn add_one(array: &Array) {
     block.extend(strides.map(|stride| stride as u64));
     let pointers = vec![Address { word: 3, array: array.clone(), reads: true, writes: true }];
     let launched = Launched {
+        name: "k",
         code,
         kernel: &kernel,
         params: block,
