@@ -282,7 +282,7 @@ def test_files_that_are_something_else(tmp_path):
     for content, why in (
         (b"", "not a graph file"),
         (b"hello, world", "not a graph file"),
-        (b"WRP1" + bytes(100), "Warp's own format"),
+        (b"WRP1" + bytes(100), "version 0 of Warp.s format"),
     ):
         (tmp_path / "f").write_bytes(content)
         with pytest.raises((RuntimeError, NotImplementedError), match=why):

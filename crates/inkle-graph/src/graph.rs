@@ -4,6 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
+use inkle_ir::{Scalar, Type};
 use inkle_runtime::cuda::CudaGraph;
 use inkle_runtime::{Array, Device, Loaded, RuntimeError, Stream};
 
@@ -324,7 +325,7 @@ impl Graph {
     ///
     /// # Errors
     /// [`GraphError::ParamMismatch`] unless the array has as many numbers of the same type as the view, and the same shape
-    /// if either is not contiguous; the runtime's.
+    /// if either is not contiguous; a view of bytes takes any array of as many bytes without gaps. The runtime's.
     pub fn write(
         &self,
         name: &str,
@@ -361,7 +362,13 @@ impl Graph {
             (Some(own), Some(other)) if own.dtype() == other.dtype() && own.len() == other.len() => {
                 Ok((own, other))
             }
-            _ => self.check_shape(name, view, array).map(|()| (own, array.clone())),
+            _ => match bytes_of(array).filter(|other| {
+                own.dtype() == other.dtype() && own.is_contiguous() && own.len() == other.len()
+            }) {
+                // What is known of the parameter is only that it is so many bytes.
+                Some(other) => Ok((own, other)),
+                None => self.check_shape(name, view, array).map(|()| (own, array.clone())),
+            },
         }
     }
 
@@ -401,6 +408,14 @@ impl Graph {
         }
         Ok(())
     }
+}
+
+/// The bytes of an array that has no gaps.
+fn bytes_of(array: &Array) -> Option<Array> {
+    let offset = usize::try_from(array.address().checked_sub(array.memory().address())?).ok()?;
+    let (dtype, bytes) = (Type::Scalar(Scalar::U8), array.size_bytes() as i64);
+    let array = array.is_contiguous().then(|| array.memory().clone())?;
+    Array::from_parts(array, offset, dtype, &[bytes], None).ok()
 }
 
 /// What runs the stream on a device.

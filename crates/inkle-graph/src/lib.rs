@@ -61,7 +61,7 @@ pub use dot::{bodies, dot, label};
 pub use error::GraphError;
 pub use graph::{CompiledCode, Graph, KernelSource, KernelUse};
 pub use ops::{
-    Condition, Kernel, KernelParam, Launch, Node, Op, OpStream, Pointer, Region, RegionKind, Space, View,
+    Abi, Condition, Kernel, KernelParam, Launch, Node, Op, OpStream, Pointer, Region, RegionKind, Space, View,
 };
 pub use svg::svg;
 pub use validate::validate;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use inkle_ir::{MAX_DIMS, Type};
+use inkle_ir::{LaunchBounds, MAX_DIMS, Type};
 use inkle_runtime::algorithms::Algorithm;
 
 /// What a graph does.
@@ -59,11 +59,27 @@ pub struct Kernel {
     pub digest: [u8; 32],
     /// The options that it is compiled with, as their stable text.
     pub options: String,
+    /// How its code is called.
+    pub abi: Abi,
     /// The size of its parameter block, bytes.
     pub params_bytes: u32,
-    /// Its parameters.
+    /// Its parameters; none are known of a kernel of another compiler.
     pub params: Vec<KernelParam>,
 }
+
+/// How the code of a kernel is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Abi {
+    /// As inkle compiles it: it gets the whole block, and finds the extents of the launch at its head.
+    #[default]
+    Inkle,
+    /// As CUDA's compiler makes it, for GPUs only: the extents at the head of the block are the numbers of blocks of
+    /// threads, and the code gets what follows them, laid out as CUDA lays out parameters.
+    Cuda,
+}
+
+/// The words at the head of every parameter block: extents, and their product.
+pub const BOUNDS_WORDS: usize = size_of::<LaunchBounds>() / 8;
 
 /// A parameter of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -161,7 +177,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// The number of threads, which the bounds at the head of the block hold.
+    /// The number of threads (of blocks, for [`Abi::Cuda`]), which the bounds at the head of the block hold.
     pub fn size(&self) -> u64 {
         self.params.get(2).copied().unwrap_or(0)
     }

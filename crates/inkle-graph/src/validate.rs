@@ -6,7 +6,7 @@ use std::mem::offset_of;
 
 use inkle_ir::{ArrayDesc, ArrayKind, IndexedArrayDesc, LaunchBounds, MAX_DIMS, Type};
 
-use crate::ops::{Condition, Kernel, Launch, Node, Op, OpStream, View};
+use crate::ops::{Abi, BOUNDS_WORDS, Condition, Kernel, Launch, Node, Op, OpStream, View};
 
 /// The most bytes of a region.
 const MAX_REGION_BYTES: u64 = 1 << 46;
@@ -36,6 +36,9 @@ pub fn validate(stream: &OpStream) -> Result<(), String> {
 fn check_kernel(kernel: &Kernel) -> Result<(), String> {
     if !kernel.params_bytes.is_multiple_of(8) || (kernel.params_bytes as usize) < size_of::<LaunchBounds>() {
         return Err(format!("a parameter block of {} bytes", kernel.params_bytes));
+    }
+    if kernel.abi == Abi::Cuda && !kernel.params.is_empty() {
+        return Err("typed parameters of code of another compiler".into());
     }
     for param in &kernel.params {
         let end = u64::from(param.offset) + u64::from(param.ty.size());
@@ -155,6 +158,9 @@ fn check_launch(stream: &OpStream, launch: &Launch) -> Result<(), String> {
     {
         return Err(why(format!("extents {dims:?} for {} threads", launch.size())));
     }
+    if kernel.abi == Abi::Cuda {
+        return check_pointers(stream, launch).map_err(why);
+    }
     let bytes: Vec<u8> = launch.params.iter().flat_map(|word| word.to_le_bytes()).collect();
     let mut checker = Addresses { stream, launch, bytes: &bytes, used: 0 };
     for param in &kernel.params {
@@ -164,6 +170,21 @@ fn check_launch(stream: &OpStream, launch: &Launch) -> Result<(), String> {
     }
     if checker.used != launch.pointers.len() {
         return Err(why("addresses where no parameter has one".into()));
+    }
+    Ok(())
+}
+
+/// Checks the addresses in a parameter block whose layout nobody knows.
+fn check_pointers(stream: &OpStream, launch: &Launch) -> Result<(), String> {
+    for (index, pointer) in launch.pointers.iter().enumerate() {
+        let word = launch.params.get(pointer.word as usize).filter(|_| pointer.word as usize >= BOUNDS_WORDS);
+        if word != Some(&0) || launch.pointers[..index].iter().any(|earlier| earlier.word == pointer.word) {
+            return Err(format!("an address in word {}", pointer.word));
+        }
+        let bytes = region_bytes(stream, pointer.region)?;
+        if pointer.offset > bytes || pointer.span.start > pointer.span.end || pointer.span.end > bytes {
+            return Err("an address that reaches out of its region".into());
+        }
     }
     Ok(())
 }

@@ -1,13 +1,14 @@
 //! Graphs in files.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use inkle_graph::bundle::{Bundle, BundleError, CodeTarget, PublicKey, SaveOptions};
+use inkle_graph::bundle::{Bundle, BundleError, CodeTarget, PublicKey, SaveOptions, code_beside};
 use inkle_graph::function::{self, Function, FunctionError, Port};
 use inkle_graph::{Graph, GraphError};
 use inkle_runtime as rt;
-use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMapping, PyString, PyTuple};
 
@@ -19,8 +20,6 @@ use crate::graph::{IntoPyGraphResult, PyGraph, graph_error};
 
 /// What a path gets that has no extension.
 const EXTENSION: &str = "wrp";
-/// How the reference implementation's own files start.
-const REFERENCE_MAGIC: &[u8] = b"WRP";
 
 fn path_argument(path: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     path.extract()
@@ -140,16 +139,12 @@ fn load(
     bytes: Vec<u8>,
     device: rt::Device,
     from: &str,
+    find: &(dyn Fn(&str) -> Result<Vec<u8>, String> + Sync),
     key: Option<PublicKey>,
 ) -> PyResult<Graph> {
-    if bytes.starts_with(REFERENCE_MAGIC) {
-        let message =
-            format!("{from} is in Warp's own format, which inkle does not read yet; save it with inkle");
-        return Err(PyNotImplementedError::new_err(message));
-    }
     apply_cache_settings(py)?;
     let loaded = py.detach(|| {
-        let bundle = Bundle::from_bytes(bytes)?;
+        let bundle = Bundle::from_bytes_and_code(bytes, find)?;
         if let Some(key) = &key {
             bundle.require_signer(key)?;
         }
@@ -188,7 +183,9 @@ fn buffer<'py>(data: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyBy
 /// file; no kernel of the program is needed.
 ///
 /// Args:
-///     path: The file's path, or its bytes.
+///     path: The file's path, or its bytes. A file that Warp 1.17 to 1.19 saved of a graph of a GPU is replayed too, if its
+///         folder of code is beside it; what it uses beyond launches, copies, fills, conditions and loops is named in
+///         the error.
 ///     device: The device to run on; the default one for `None`.
 ///     public_key: The key that the file has to be signed with (`inkle sign`): the path of a file in PEM, or 32 bytes.
 #[pyfunction]
@@ -202,7 +199,7 @@ pub fn capture_load<'py>(
     let (device, key) = (device_argument(py, device)?, key_argument(public_key)?);
     let Ok(path) = path.extract::<PathBuf>() else {
         let bytes = buffer(path, "a graph")?;
-        return loaded(py, load(py, bytes.as_bytes().to_vec(), device, "bytes", key)?);
+        return loaded(py, load(py, bytes.as_bytes().to_vec(), device, "bytes", &no_code, key)?);
     };
     let path = if path.exists() || path.extension().is_some_and(|e| e == EXTENSION) {
         path
@@ -215,14 +212,21 @@ pub fn capture_load<'py>(
     let bytes = py.detach(|| read(&path)).map_err(|why| {
         PyRuntimeError::new_err(format!("Failed to load APIC graph from {}: {why}", path.display()))
     })?;
-    loaded(py, load(py, bytes, device, &path.display().to_string(), key)?)
+    loaded(py, load(py, bytes, device, &path.display().to_string(), &code_beside(&path), key)?)
 }
 
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     inkle_graph::bundle::read_file(path)
 }
 
-/// A graph from the bytes of a file that `capture_save` wrote. `modules` is accepted: a file has all its code inside.
+/// For bytes of a file of Warp's without files of code.
+fn no_code(_: &str) -> Result<Vec<u8>, String> {
+    Err("only the bytes of the graph file were given: `capture_load_from_bytes` takes its code as `modules`"
+        .into())
+}
+
+/// A graph from the bytes of a file that `capture_save` wrote. `modules` has, by name, the files of code that Warp writes
+/// beside its own files; inkle's have all their code inside.
 #[pyfunction]
 #[pyo3(signature = (data, modules = None, device = None))]
 pub fn capture_load_from_bytes<'py>(
@@ -231,6 +235,7 @@ pub fn capture_load_from_bytes<'py>(
     modules: Option<&Bound<'py, PyAny>>,
     device: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyGraph>> {
+    let mut files = HashMap::new();
     if let Some(modules) = modules {
         let Ok(modules) = modules.cast::<PyMapping>() else {
             let message = format!("`modules` is a mapping of names to bytes, not {}", class_name(modules));
@@ -238,15 +243,20 @@ pub fn capture_load_from_bytes<'py>(
         };
         for item in modules.items()?.iter() {
             let (name, code): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
-            if !name.is_instance_of::<PyString>() {
+            let Ok(name) = name.cast::<PyString>() else {
                 return Err(PyTypeError::new_err("the names in `modules` are str"));
-            }
-            buffer(&code, "a module")?;
+            };
+            files.insert(name.to_string(), buffer(&code, "a module")?.as_bytes().to_vec());
         }
     }
+    let find = |name: &str| {
+        let missing =
+            || format!("`modules` has {}", if files.is_empty() { "no files" } else { "other files" });
+        files.get(name).cloned().ok_or_else(missing)
+    };
     let device = device_argument(py, device)?;
     let bytes = buffer(data, "`data`")?;
-    loaded(py, load(py, bytes.as_bytes().to_vec(), device, "bytes", None)?)
+    loaded(py, load(py, bytes.as_bytes().to_vec(), device, "bytes", &find, None)?)
 }
 
 /// Writes what a graph does, and what of it depends on what, as a drawing for Graphviz.

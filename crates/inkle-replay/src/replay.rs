@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use inkle_graph::Graph;
-use inkle_graph::bundle::{Bundle, Param, PublicKey, read_file};
+use inkle_graph::bundle::{Bundle, FindCode, Param, PublicKey, code_beside, read_file};
 use inkle_runtime::{Array, Device, Stream};
 
 use crate::error::ReplayError;
@@ -38,12 +38,14 @@ impl fmt::Debug for Replay {
 }
 
 impl Replay {
-    /// The graph in a file, on a device.
+    /// The graph in a file, on a device. The file is one of inkle's, or one that Warp 1.17 to 1.19 saved of a graph of a
+    /// GPU, with its folder of code beside it.
     ///
     /// # Errors
     /// [`ReplayError::File`]; else as [`from_bytes`](Replay::from_bytes).
     pub fn open(path: impl AsRef<Path>, device: Device) -> Result<Replay, ReplayError> {
-        Replay::from_bytes(read(path.as_ref())?, device)
+        let path = path.as_ref();
+        Replay::of(&Bundle::from_bytes_and_code(read(path)?, &code_beside(path))?, device)
     }
 
     /// As [`open`](Replay::open), for a file that has to be signed with the secret part of `key`.
@@ -74,6 +76,18 @@ impl Replay {
         let bundle = Bundle::from_bytes(bytes)?;
         bundle.require_signer(key)?;
         Replay::of(&bundle, device)
+    }
+
+    /// As [`from_bytes`](Replay::from_bytes), for a file of Warp's: `find` gives files of code by their names.
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Replay::from_bytes).
+    pub fn from_bytes_and_code(
+        bytes: Vec<u8>,
+        find: FindCode<'_>,
+        device: Device,
+    ) -> Result<Replay, ReplayError> {
+        Replay::of(&Bundle::from_bytes_and_code(bytes, find)?, device)
     }
 
     fn of(bundle: &Bundle, device: Device) -> Result<Replay, ReplayError> {

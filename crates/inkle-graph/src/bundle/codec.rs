@@ -8,7 +8,7 @@ use inkle_runtime::algorithms::{Algorithm, Reduction};
 use super::BundleError;
 use super::wire::{Reader, Writer};
 use crate::ops::{
-    Condition, Kernel, KernelParam, Launch, Node, Op, OpStream, Pointer, Region, RegionKind, Space, View,
+    Abi, Condition, Kernel, KernelParam, Launch, Node, Op, OpStream, Pointer, Region, RegionKind, Space, View,
 };
 
 /// How deep bodies, and types, may be nested.
@@ -380,6 +380,7 @@ pub(super) fn encode(stream: &OpStream) -> Vec<u8> {
         writer.text(&kernel.name);
         writer.bytes.extend(kernel.digest);
         writer.text(&kernel.options);
+        writer.u8(u8::from(kernel.abi == Abi::Cuda));
         writer.u32(kernel.params_bytes);
         writer.list(&kernel.params, |writer, param| {
             writer.text(&param.name);
@@ -406,13 +407,14 @@ pub(super) fn decode(bytes: &[u8]) -> Result<OpStream, BundleError> {
         };
         Ok(Region { bytes, space, kind })
     })?;
-    let kernels = reader.list(44, |reader| {
+    let kernels = reader.list(45, |reader| {
         let (name, digest, options) = (reader.text()?, reader.digest()?, reader.text()?);
+        let abi = if reader.flag()? { Abi::Cuda } else { Abi::Inkle };
         let params_bytes = reader.u32()?;
         let params = reader.list(10, |reader| {
             Ok(KernelParam { name: reader.text()?, ty: read_type(reader, 0)?, offset: reader.u32()? })
         })?;
-        Ok(Arc::new(Kernel { name, digest, options, params_bytes, params }))
+        Ok(Arc::new(Kernel { name, digest, options, abi, params_bytes, params }))
     })?;
     let events = reader.u32()?;
     let body = read_nodes(&mut reader, 0)?;

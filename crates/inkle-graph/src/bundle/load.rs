@@ -11,7 +11,7 @@ use super::{Blob, Bundle, BundleError, CodeEntry, CodeTarget, Direction, Param};
 use crate::access::accesses;
 use crate::error::GraphError;
 use crate::graph::{Graph, KernelSource, KernelUse, Parts};
-use crate::ops::{Kernel, Op, OpStream, Region, RegionKind, Space};
+use crate::ops::{Abi, Kernel, Op, OpStream, Region, RegionKind, Space};
 use crate::replay::Bound;
 
 /// Makes code of a kernel of a bundle for a device that the bundle has no code for.
@@ -60,6 +60,7 @@ impl Bundle {
                 .clone()
                 .filter_map(|entry| {
                     let fit = match device.is_cpu() {
+                        true if kernel.abi == Abi::Cuda => None,
                         true => entry.target.fit_for_cpu(),
                         false => entry.target.fit_for_cuda(device.arch()),
                     };
@@ -67,7 +68,7 @@ impl Bundle {
                 })
                 .max_by_key(|(fit, _)| *fit);
             code.push(match (best, recompile) {
-                (Some((_, entry)), _) => objects.load(entry, device, kernel.params_bytes as usize)?,
+                (Some((_, entry)), _) => objects.load(entry, device, kernel)?,
                 (None, Some(recompile)) if !self.ir[index].is_empty() => {
                     recompile(kernel, &usage(&self.stream, index as u32), &self.ir[index], device).map_err(
                         |why| BundleError::Compile {
@@ -130,8 +131,9 @@ impl Objects {
         &mut self,
         entry: &CodeEntry,
         device: Device,
-        params_bytes: usize,
+        kernel: &Kernel,
     ) -> Result<Arc<Loaded>, GraphError> {
+        let params_bytes = kernel.params_bytes as usize;
         let image = entry.image.bytes();
         let key = image.as_ptr().addr();
         if device.is_cpu() {
@@ -154,7 +156,10 @@ impl Objects {
                 module
             }
         };
-        let function = CudaFunction::new(module, &entry.symbol, params_bytes)?;
+        let function = match kernel.abi {
+            Abi::Inkle => CudaFunction::new(module, &entry.symbol, params_bytes)?,
+            Abi::Cuda => CudaFunction::of_grid(module, &entry.symbol, params_bytes)?,
+        };
         Ok(Arc::new(Loaded::Cuda { function, lanes: entry.lanes }))
     }
 }

@@ -17,6 +17,7 @@ mod load;
 mod params;
 mod signature;
 mod target;
+mod warp;
 mod wire;
 
 use std::fmt;
@@ -28,6 +29,7 @@ pub(crate) use load::{place, region_memory};
 pub use params::{Direction, Param};
 pub use signature::{PublicKey, SecretKey};
 pub use target::CodeTarget;
+pub use warp::{FindCode, code_beside};
 
 /// What is wrong with a bundle.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,6 +51,12 @@ pub enum BundleError {
     NotSavable { what: String },
     /// A name is given twice.
     SameName { name: String },
+    /// The file is Warp's, of a version of its format that is not read.
+    WarpVersion { found: u32 },
+    /// The file is Warp's, and does something that is not read.
+    WarpFeature { what: String },
+    /// A file of code that belongs to a file of Warp's is not there, or another.
+    WarpCode { file: String, why: String },
     /// A key is none.
     BadKey { why: String },
     /// The file is not signed by whom it has to be: keys in hexadecimal.
@@ -80,6 +88,19 @@ impl fmt::Display for BundleError {
             }
             BundleError::NotSavable { what } => write!(f, "{what} cannot be saved"),
             BundleError::SameName { name } => write!(f, "two parameters are named `{name}`"),
+            BundleError::WarpVersion { found } => {
+                let read = warp::VERSIONS.map(|(version, release)| format!("{version} (Warp {release})"));
+                let read = read.join(", ");
+                write!(f, "the file is in version {found} of Warp's format; this inkle reads {read}")
+            }
+            BundleError::WarpFeature { what } => {
+                write!(f, "the file, which Warp wrote, has {what} in it; inkle does not read that")
+            }
+            BundleError::WarpCode { file, why } => write!(
+                f,
+                "the code `{file}` of the file, which Warp wrote, cannot be used: {why}; it belongs into the folder that \
+                 Warp made beside the file"
+            ),
             BundleError::BadKey { why } => write!(f, "not a key: {why}"),
             BundleError::Signer { expected, found: Some(found) } => {
                 write!(f, "the graph file was signed with another key than {expected}, with {found}")

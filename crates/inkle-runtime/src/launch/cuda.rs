@@ -6,7 +6,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use inkle_ir::CheckRecord;
+use inkle_ir::{CheckRecord, LaunchBounds};
 
 use crate::cuda::owned::{OwnedModule, link_ptx};
 use crate::cuda::sys::{self, CUfunction};
@@ -76,6 +76,9 @@ pub struct CudaFunction {
     module: Arc<CudaModule>,
     handle: CUfunction,
     params_bytes: usize,
+    /// Whether the code expects a grid in three dimensions, which the bounds at the head of the block are, and gets what
+    /// follows them.
+    takes_grid: bool,
     max_block_dim: u32,
     /// The dynamic shared memory that was last allowed, bytes.
     shared_allowed: AtomicU32,
@@ -129,11 +132,41 @@ impl CudaFunction {
         name: &str,
         params_bytes: usize,
     ) -> Result<CudaFunction, RuntimeError> {
+        CudaFunction::of(module, name, params_bytes, false)
+    }
+
+    /// A kernel that another compiler made. The bounds at the head of its parameter block are the numbers of blocks of
+    /// threads in three dimensions (then one), and their product; the code gets what follows them, which is laid out as
+    /// CUDA lays out parameters. `params_bytes` is the size of all.
+    ///
+    /// # Errors
+    /// As [`new`](CudaFunction::new); [`RuntimeError::ParamBytes`] if the bounds do not fit.
+    pub fn of_grid(
+        module: Arc<CudaModule>,
+        name: &str,
+        params_bytes: usize,
+    ) -> Result<CudaFunction, RuntimeError> {
+        if params_bytes < size_of::<LaunchBounds>() {
+            return Err(RuntimeError::ParamBytes {
+                expected: size_of::<LaunchBounds>(),
+                found: params_bytes,
+            });
+        }
+        CudaFunction::of(module, name, params_bytes, true)
+    }
+
+    fn of(
+        module: Arc<CudaModule>,
+        name: &str,
+        params_bytes: usize,
+        takes_grid: bool,
+    ) -> Result<CudaFunction, RuntimeError> {
         let handle = module.module.function(sys::driver()?, name)?;
         let mut function = CudaFunction {
             module,
             handle,
             params_bytes,
+            takes_grid,
             max_block_dim: 0,
             shared_allowed: AtomicU32::new(SHARED_WITHOUT_ASKING),
         };
@@ -252,10 +285,16 @@ impl CudaFunction {
             }?;
             self.shared_allowed.fetch_max(config.shared_bytes, Ordering::Relaxed);
         }
-        let mut block_bytes = self.params_bytes;
+        let (grid, skipped) = if self.takes_grid {
+            let [x, y, z] = [params[0] as u32, (params[0] >> 32) as u32, params[1] as u32];
+            ([x, y, z], size_of::<LaunchBounds>())
+        } else {
+            ([config.grid_dim(), 1, 1], 0)
+        };
+        let mut block_bytes = self.params_bytes - skipped;
         let mut extra = [
             sys::LAUNCH_PARAM_BUFFER_POINTER,
-            params.as_ptr().cast_mut().cast::<c_void>(),
+            params[skipped / 8..].as_ptr().cast_mut().cast::<c_void>(),
             sys::LAUNCH_PARAM_BUFFER_SIZE,
             ptr::from_mut(&mut block_bytes).cast(),
             sys::LAUNCH_PARAM_END,
@@ -266,9 +305,9 @@ impl CudaFunction {
         unsafe {
             current.driver.launch_kernel(
                 self.handle,
-                config.grid_dim(),
-                1,
-                1,
+                grid[0],
+                grid[1],
+                grid[2],
                 config.block_dim,
                 1,
                 1,
