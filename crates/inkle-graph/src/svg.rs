@@ -129,7 +129,7 @@ fn words(text: &mut String, x: f64, y: f64, words: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::{Condition, Kernel, Launch, Op, View};
+    use crate::ops::{Abi, Condition, Kernel, Launch, Op, View};
     use inkle_ir::Type;
 
     fn fill(region: u32) -> Node {
@@ -165,6 +165,7 @@ mod tests {
             name: "a<b>&c".into(),
             digest: [0; 32],
             options: String::new(),
+            abi: Abi::Inkle,
             params_bytes: 24,
             params: Vec::new(),
         };

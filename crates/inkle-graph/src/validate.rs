@@ -9,7 +9,7 @@ use inkle_ir::{ArrayDesc, ArrayKind, IndexedArrayDesc, LaunchBounds, MAX_DIMS, T
 use crate::ops::{Abi, BOUNDS_WORDS, Condition, Kernel, Launch, Node, Op, OpStream, View};
 
 /// The most bytes of a region.
-const MAX_REGION_BYTES: u64 = 1 << 46;
+pub const MAX_REGION_BYTES: u64 = 1 << 46;
 /// The most queues and events.
 const MAX_QUEUES: u32 = 1 << 16;
 const MAX_EVENTS: u32 = 1 << 24;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use inkle_graph::bundle::{Bundle, BundleError, CodeTarget, SaveOptions, SecretKey};
 use inkle_graph::capture::{self, Address, Launched};
 use inkle_graph::{
-    CompiledCode, Graph, GraphError, Kernel, KernelParam, KernelSource, KernelUse, RegionKind, validate,
+    Abi, CompiledCode, Graph, GraphError, Kernel, KernelParam, KernelSource, KernelUse, RegionKind, validate,
 };
 use inkle_ir::{ArrayDesc, Field, Scalar, Type};
 use inkle_runtime::algorithms::{Reduction, scan, sum_into};
@@ -59,6 +59,7 @@ fn record_launch(array: &Array) {
             name: "pretended".into(),
             digest: [7; 32],
             options: "o2".into(),
+            abi: Abi::Inkle,
             params_bytes: 104,
             params: params(),
         };

@@ -5,9 +5,13 @@
 #[allow(dead_code, reason = "other tests use the rest")]
 mod driver;
 mod graphs;
+#[path = "../support/warp.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod warp;
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use inkle_graph::bundle::Bundle;
 use inkle_graph::capture::{self, Address, CudaOptions, Launched};
 use inkle_graph::{Graph, GraphError, Kernel, Op};
 use inkle_ir::Type;
@@ -286,4 +290,31 @@ fn an_abandoned_capture_leaves_the_stream_as_it_was() {
     a.fill(&2i32.to_le_bytes(), None).unwrap();
     assert_eq!(values(&a), [2]);
     assert_eq!(graphs::alive(), (0, 0));
+}
+
+#[test]
+fn a_file_of_warp_s_runs() {
+    let (_turn, device) = turn();
+    let mut file = warp::WarpFile::new(18);
+    file.kernels = vec!["add_one", "take_one"];
+    file.params = vec![("a", 1), ("rounds", 2)];
+    file.regions = vec![(1, [7i32.to_le_bytes(), [0; 4]].concat()), (2, 2i32.to_le_bytes().to_vec())];
+    let spread = warp::Spread { block_dim: 32, ..warp::Spread::over(100) };
+    let add = warp::launch("add_one", spread, &[warp::Argument::array(1, 4, 1)]);
+    let take = warp::launch("take_one", spread, &[warp::Argument::array(2, 0, 1)]);
+    file.operations = vec![add.clone(), warp::condition(true, 2, &[add, take], &[])];
+    let bundle = Bundle::from_bytes_and_code(file.bytes(), &|_| Ok(file.code.clone())).unwrap();
+    let graph = bundle.load(device, None).unwrap();
+    let view = |name: &str| graph.param(name).unwrap().view.clone();
+    for (rounds, expected) in [(2, 3), (0, 1)] {
+        // Of a parameter only its size is known: whatever has as many bytes may be copied to and from it.
+        graph.write("a", &view("a"), &ints(device, &[7, 0]), None).unwrap();
+        graph.write("rounds", &view("rounds"), &ints(Device::cpu(), &[rounds]), None).unwrap();
+        graph.launch(None).unwrap();
+        let out = ints(device, &[0, 0]);
+        graph.read("a", &view("a"), &out, None).unwrap();
+        assert_eq!(values(&out), [7, expected]);
+    }
+    let short = graph.write("a", &view("a"), &ints(device, &[7]), None).unwrap_err().to_string();
+    assert!(short.contains("`a`"), "{short}");
 }

@@ -19,7 +19,7 @@ use std::path::Path;
 
 use super::{Blob, Bundle, BundleError, Direction, Param};
 use crate::ops::{OpStream, Region, RegionKind, Space};
-use crate::validate::{check_view, validate};
+use crate::validate::{MAX_REGION_BYTES, check_view, validate};
 use file::File;
 use operations::Converter;
 
@@ -65,6 +65,9 @@ fn convert(bytes: &[u8], find: FindCode<'_>) -> Result<Bundle, BundleError> {
     let mut memory = Vec::new();
     for region in &file.regions {
         let index = stream.regions.len() as u32;
+        if region.bytes > MAX_REGION_BYTES {
+            return Err(damaged("memory", format!("region {} has {} bytes", region.id, region.bytes)));
+        }
         if regions.insert(region.id, index).is_some() {
             return Err(damaged("memory", format!("region {} is there twice", region.id)));
         }

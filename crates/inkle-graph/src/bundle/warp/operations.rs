@@ -234,8 +234,14 @@ impl<'a> Converter<'a> {
     /// A piece of some bytes of a region: `bytes` from `at` on.
     fn bytes(&self, region: i32, offset: u64, at: u64, bytes: u64) -> Result<View, BundleError> {
         let region = self.region(region)?;
-        let view = offset.checked_add(at).and_then(|offset| bytes_view(region, offset, bytes));
-        view.ok_or_else(|| damaged("operations", format!("{bytes} bytes at {offset} of region {region}")))
+        // Here and not only when the stream is validated: a wrong size would make many pieces.
+        let first = offset.checked_add(at);
+        let end = first.and_then(|first| first.checked_add(bytes));
+        let inside = end.filter(|end| *end <= self.stream.regions[region as usize].bytes);
+        let view = inside.and(first).and_then(|offset| bytes_view(region, offset, bytes));
+        view.ok_or_else(|| {
+            damaged("operations", format!("bytes from {offset} on reach out of region {region}"))
+        })
     }
 
     fn launch(&mut self, reader: &mut Reader<'a>) -> Result<Option<Launch>, BundleError> {
