@@ -57,6 +57,12 @@ const TIMED_EVERY: u32 = 4;
 /// Every how many launches of a kernel with two forms what they cost is measured anew: it depends on the data too.
 const FORGET_EVERY: u32 = 256;
 
+/// Whether a kernel's launch of this number measures anew. The first ones find memory that was never touched and caches
+/// that hold other things, so what they measure is soon looked at again.
+fn measures_anew(launch: u32) -> bool {
+    launch.is_multiple_of(FORGET_EVERY) || launch > 1 && launch < FORGET_EVERY && launch.is_power_of_two()
+}
+
 /// Held exclusively by launches whose updates are plain, and shared by all others that update memory.
 static UPDATES: RwLock<()> = RwLock::new(());
 
@@ -78,13 +84,17 @@ fn ticks() -> u64 {
     }
 }
 
-/// Moves an estimate half way to a new measurement. Concurrent launches may lose each other's; any value will do.
+/// What a cost is taken to be after a new measurement: less at once, more little by little. Other programs that take the
+/// processor away meanwhile add to a measurement, any number of times of it; nothing takes away from one.
+fn estimate_after(old: u32, measured: u32) -> u32 {
+    if measured <= old || old == 0 { measured } else { old + (measured - old).min(old) / 4 + 1 }
+}
+
+/// Notes a measurement. Concurrent launches may lose each other's; any value will do.
 #[inline]
 fn note_cost(cost: &AtomicU32, elapsed: u64, threads: u64) {
     let measured = (elapsed.saturating_mul(1024) / threads).clamp(1, u32::MAX.into()) as u32;
-    let old = cost.load(Ordering::Relaxed);
-    let new = if old == 0 { measured } else { old / 2 + measured / 2 + 1 };
-    cost.store(new, Ordering::Relaxed);
+    cost.store(estimate_after(cost.load(Ordering::Relaxed), measured), Ordering::Relaxed);
 }
 
 impl CpuFunction {
@@ -220,7 +230,7 @@ impl CpuFunction {
     ) -> Result<(), RuntimeError> {
         let count = self.launches.load(Ordering::Relaxed).wrapping_add(1);
         self.launches.store(count, Ordering::Relaxed);
-        if count.is_multiple_of(FORGET_EVERY) {
+        if measures_anew(count) {
             self.alone_cost.store(0, Ordering::Relaxed);
             self.cost.store(0, Ordering::Relaxed);
             self.met.store(false, Ordering::Relaxed);
@@ -302,7 +312,7 @@ impl CpuFunction {
             let elapsed = ticks().saturating_sub(start);
             let threads = end - begin;
             begin = end;
-            if elapsed > SERIAL_TICKS / 8 || end == size {
+            if elapsed > SERIAL_TICKS / 2 || end == size {
                 note_cost(cost, elapsed, threads);
                 break;
             }
@@ -400,6 +410,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn costs_are_measured_again_soon_and_then_rarely() {
+        let due: Vec<u32> = (1..=600).filter(|&launch| measures_anew(launch)).collect();
+        assert_eq!(due, [2, 4, 8, 16, 32, 64, 128, 256, 512]);
+    }
+
+    #[test]
+    fn an_interrupted_launch_hardly_changes_what_a_kernel_costs() {
+        assert_eq!(estimate_after(0, 500), 500);
+        assert_eq!(estimate_after(500, 400), 400);
+        assert_eq!(estimate_after(400, 1_000_000), 501);
+        assert_eq!(estimate_after(400, 404), 402);
+        let many = (0..20).fold(400, |cost, _| estimate_after(cost, 4000));
+        assert!((3000..=4100).contains(&many), "{many}");
+        assert!(estimate_after(u32::MAX - 1, u32::MAX) == u32::MAX);
     }
 
     fn work_for_us(us: u64) {
