@@ -242,6 +242,45 @@ def test_repeated_eigenvalues():
     np.testing.assert_allclose(m.grad.numpy()[0], np.eye(3) * 5.0, atol=1e-6)
 
 
+@wp.kernel(enable_backward=True, module="unique")
+def singular_values(m: wp.array(dtype=wp.mat33), n: wp.array(dtype=wp.mat22), out: wp.array(dtype=float)):
+    i = wp.tid()
+    U, s, V = wp.svd3(m[i])
+    P, t, Q = wp.svd2(n[i])
+    # The same whatever the vectors of a repeated value are.
+    back = U * wp.diag(wp.cw_mul(s, s)) * wp.transpose(V)
+    out[i] = s[0] + s[1] + s[2] + wp.dot(s, s) + t[0] + t[1] + wp.dot(t, t) + 0.0 * back[0, 0]
+
+
+def test_repeated_singular_values():
+    m = wp.array([np.eye(3), -np.eye(3), np.zeros((3, 3))], dtype=wp.mat33, device="cpu", requires_grad=True)
+    n = wp.array([np.eye(2), 2.0 * np.eye(2), np.zeros((2, 2))], dtype=wp.mat22, device="cpu", requires_grad=True)
+    out = wp.zeros(3, dtype=float, device="cpu", requires_grad=True)
+    with wp.Tape() as tape:
+        wp.launch(singular_values, 3, [m, n], [out], device="cpu")
+    tape.backward(grads={out: wp.ones(3, dtype=float, device="cpu")})
+    np.testing.assert_allclose(m.grad.numpy()[0], np.eye(3) * 3.0, atol=1e-6)
+    np.testing.assert_allclose(n.grad.numpy()[:2], [np.eye(2) * 3.0, np.eye(2) * 5.0], atol=1e-6)
+    assert np.isfinite(m.grad.numpy()).all() and np.isfinite(n.grad.numpy()).all()
+
+
+@wp.kernel(enable_backward=True, module="unique")
+def triangle(m: wp.array(dtype=wp.mat33), out: wp.array(dtype=float)):
+    i = wp.tid()
+    Q, R = wp.qr3(m[i])
+    out[i] = R[0, 0] + R[1, 1] + R[0, 1] * R[0, 2] + Q[1, 0]
+
+
+def test_dependent_columns_have_finite_gradients():
+    data = [np.ones((3, 3)), np.zeros((3, 3)), np.diag([1.0, 2.0, 0.0]), np.diag([1.0, 2.0, 3.0])]
+    m = wp.array(data, dtype=wp.mat33, device="cpu", requires_grad=True)
+    out = wp.zeros(4, dtype=float, device="cpu", requires_grad=True)
+    with wp.Tape() as tape:
+        wp.launch(triangle, 4, [m], [out], device="cpu")
+    tape.backward(grads={out: wp.ones(4, dtype=float, device="cpu")})
+    assert np.isfinite(m.grad.numpy()).all()
+
+
 def test_most_of_the_registry_is_compared():
     assert len(FORMS) > 150
     assert set(APART) <= set(wp.builtin_names())

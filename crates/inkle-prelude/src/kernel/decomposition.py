@@ -99,6 +99,36 @@ def qr3(A: mat[3, 3, F]) -> tuple[mat[3, 3, F], mat[3, 3, F]]:
     return q, r
 
 
+@internal
+def _adj_qr3(A: mat[3, 3, F], adj_Q: mat[3, 3, F], adj_R: mat[3, 3, F]):
+    # Walter and Lehmann, "Algorithmic differentiation of linear algebra functions", 2010. What is below the diagonal of R
+    # is always zero.
+    Q, R = qr3(A)
+    upper = adj_R
+    upper[1, 0] = F(0.0)
+    upper[2, 0] = F(0.0)
+    upper[2, 1] = F(0.0)
+    whole = R * transpose(upper) - transpose(adj_Q) * Q
+    for i in range(3):
+        for j in range(3):
+            if j > i:
+                whole[i, j] = whole[j, i]
+    rest = adj_Q + Q * whole
+    # Times the inverse of the transpose of R, from the last column on. A column that depends on those before has no
+    # derivative; nothing flows through it.
+    found = mat[3, 3, F]()
+    for step in range(3):
+        j = 2 - step
+        if R[j, j] != F(0.0):
+            for i in range(3):
+                x = rest[i, j]
+                for k in range(3):
+                    if k > j:
+                        x = x - found[i, k] * R[j, k]
+                found[i, j] = x / R[j, j]
+    adjoint[A] += found
+
+
 @builtin("Vector Math")
 def qr3(A: mat[3, 3, F], Q: ref[mat[3, 3, F]], R: ref[mat[3, 3, F]]):
     """Stores a rotation `Q` and an upper triangular `R` whose product is `A`."""
@@ -124,6 +154,24 @@ def _svd2(m: mat[2, 2, F]) -> tuple[mat[2, 2, F], vec[2, F], mat[2, 2, F]]:
     side = where(second < zero, -one, one)
     left = mat[2, 2, F](u[0], -u[1] * side, u[1], u[0] * side)
     return left, vec[2, F](first, second * side) * scale, mat[2, 2, F](p[0], q[0], p[1], q[1])
+
+
+@internal
+def _adj__svd2(m: mat[2, 2, F], adj_U: mat[2, 2, F], adj_sigma: vec[2, F], adj_V: mat[2, 2, F]):
+    # Townsend, "Differentiating the singular value decomposition", 2016. Directions within the space of a repeated
+    # singular value are a matter of choice: nothing flows through them.
+    U, sigma, V = _svd2(m)
+    left = transpose(U) * adj_U
+    right = transpose(V) * adj_V
+    inner = mat[2, 2, F]()
+    for i in range(2):
+        for j in range(2):
+            gap = (sigma[j] - sigma[i]) * (sigma[j] + sigma[i])
+            if i == j:
+                inner[i, j] = adj_sigma[i]
+            elif gap != F(0.0):
+                inner[i, j] = ((left[i, j] - left[j, i]) * sigma[j] + sigma[i] * (right[i, j] - right[j, i])) / gap
+    adjoint[m] += U * inner * transpose(V)
 
 
 @internal
@@ -153,6 +201,24 @@ def _svd3(m: mat[3, 3, F]) -> tuple[mat[3, 3, F], vec[3, F], mat[3, 3, F]]:
     left, triangle = qr3(columns)
     right = mat[3, 3, F](p[0], q[0], r[0], p[1], q[1], r[1], p[2], q[2], r[2])
     return left, vec[3, F](triangle[0, 0], triangle[1, 1], triangle[2, 2]) * scale, right
+
+
+@internal
+def _adj__svd3(m: mat[3, 3, F], adj_U: mat[3, 3, F], adj_sigma: vec[3, F], adj_V: mat[3, 3, F]):
+    # Townsend, "Differentiating the singular value decomposition", 2016. Directions within the space of a repeated
+    # singular value are a matter of choice: nothing flows through them.
+    U, sigma, V = _svd3(m)
+    left = transpose(U) * adj_U
+    right = transpose(V) * adj_V
+    inner = mat[3, 3, F]()
+    for i in range(3):
+        for j in range(3):
+            gap = (sigma[j] - sigma[i]) * (sigma[j] + sigma[i])
+            if i == j:
+                inner[i, j] = adj_sigma[i]
+            elif gap != F(0.0):
+                inner[i, j] = ((left[i, j] - left[j, i]) * sigma[j] + sigma[i] * (right[i, j] - right[j, i])) / gap
+    adjoint[m] += U * inner * transpose(V)
 
 
 @internal
