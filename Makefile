@@ -34,6 +34,7 @@ bench: setup ## measure inkle, as users install it, and Warp side by side on the
 	@$(PYTHON_VENV) benches/run.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
 	@$(PYTHON_VENV) benches/modules.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
 	@$(PYTHON_VENV) benches/replay.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
+	@$(PYTHON_VENV) benches/gradients.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
 
 gpu-bundle: setup ## build what test-gpu needs on a machine without Rust, into build/gpu
 	@scripts/gpu_bundle.sh
@@ -43,6 +44,7 @@ test-gpu: ## run the tests that need an NVIDIA GPU (SANITIZE=1 adds compute-sani
 
 bench-gpu: ## measure inkle, Warp (BENCH_PEER=folder) and CUDA C++ on an NVIDIA GPU
 	@BENCH_PEER=$(BENCH_PEER) scripts/with_gpu_python.sh benches/gpu.py $(BENCH_FLAGS)
+	@BENCH_PEER=$(BENCH_PEER) scripts/with_gpu_python.sh benches/gradients.py --device cuda:0 $(BENCH_FLAGS)
 
 wheel: setup ## build a wheel with LLVM inside, into dist/
 	@scripts/wheel.sh dist

@@ -16,6 +16,7 @@ from harness import (
     ROOT,
     BenchError,
     Contestant,
+    has_module,
     human,
     machine_facts,
     medians_of,
@@ -41,11 +42,6 @@ def build_reference(folder):
     if done.returncode != 0:
         raise BenchError(f"nvcc refused {source}\n{done.stdout}{done.stderr}")
     return program
-
-
-def has_module(python, module):
-    """Whether `python` can import `module`."""
-    return subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0
 
 
 def measure(contestants, device, repeats, quick):

@@ -94,6 +94,11 @@ def summary(samples):
     return {"median": median, "min": ordered[0], "q1": low, "q3": high, "n": len(ordered)}
 
 
+def has_module(python, module):
+    """Whether `python` can import `module`."""
+    return subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0
+
+
 def package_versions(python, names):
     """Versions of the packages of `names` that `python` has, and its own."""
     program = (

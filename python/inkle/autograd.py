@@ -3,6 +3,7 @@
 import inspect
 
 from inkle import _native
+from inkle._checkpoint import checkpoint as checkpoint
 from inkle._tape import Tape
 
 
