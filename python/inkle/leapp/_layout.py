@@ -71,9 +71,17 @@ def view_steps(base: Layout, view: Layout) -> list[tuple] | None:
     if not (low <= view.span[0] and view.span[1] <= high and base.device == view.device):
         return None
     steps: list[tuple] = []
-    if base.dtype != view.dtype:
-        if base.dtype.itemsize != view.dtype.itemsize:
+    if base.dtype.itemsize != view.dtype.itemsize:
+        size = _count(base.shape) * base.dtype.itemsize
+        if not base.is_contiguous or size % view.dtype.itemsize:
             return None
+        steps.append((aten.view.default, [-1]))
+        shape = (size // view.dtype.itemsize,)
+        steps.append((aten.view.dtype, view.dtype))
+        base = base._replace(dtype=view.dtype, shape=shape, strides=(1,) if shape[0] > 1 else (0,))
+        if base == view:
+            return steps
+    if base.dtype != view.dtype:
         steps.append((aten.view.dtype, view.dtype))
         base = base._replace(dtype=view.dtype)
         if base == view:

@@ -73,6 +73,8 @@ class Recorder:
         self._written: list[tuple[int, int]] = []
         #: Memory that was made or first written, by nothing traced, while the node ran.
         self._local: dict[int, int] = {}
+        #: Memory that was made while the node ran and that nothing has written yet.
+        self._blank: list[tuple[int, int]] = []
         self._starts: list[int] = []
         self._roots: list[Root] = []
         self._views: dict[Layout, torch.fx.Node] = {}
@@ -145,6 +147,7 @@ class Recorder:
 
     def forget_constants(self, start: int, end: int) -> None:
         """Says that something outside of the node wrote to memory."""
+        self._blank = [(a, b) for a, b in self._blank if b <= start or end <= a]
         for layout in [x for x in self._constants if x.span[0] < end and start < x.span[1]]:
             del self._constants[layout]
 
@@ -155,6 +158,10 @@ class Recorder:
     def is_local(self, start: int, end: int) -> bool:
         """Whether memory got its contents while the node ran."""
         return any(a <= start and end <= b for a, b in self._local.items())
+
+    def note_blank(self, start: int, end: int) -> None:
+        """Says that memory was made and not written."""
+        self._blank.append((start, end))
 
     # Nodes
 
@@ -183,14 +190,22 @@ class Recorder:
 
     def _widened(self, tensor: torch.Tensor, layout: Layout, inside: list[Part]) -> torch.fx.Node:
         """A tensor that has more than what is known: the rest of it is constant."""
-        whole = self.emit(aten.clone.default, (self._keep(tensor),))
-        if any(view_steps(layout, part.layout) is None for part in inside):
+        steps = [view_steps(layout, part.layout) for part in inside]
+        if any(found is None for found in steps):
             raise TraceError(
                 f"node '{self.name}': a tensor of shape {list(layout.shape)} shares part of its memory with other values "
                 f"of the node in a way that cannot be followed (at {where()}); use clones there"
             )
-        for part in inside:
-            place = self._apply(whole, view_steps(layout, part.layout))
+        rest = tensor.detach().clone()
+        for found in steps:
+            # What is known is no constant.
+            place = rest
+            for target, *arguments in found:
+                place = target(place, *arguments)
+            place.zero_()
+        whole = self.emit(aten.clone.default, (self._keep(rest),))
+        for part, found in zip(inside, steps, strict=True):
+            place = self._apply(whole, found)
             self.emit(aten.copy_.default, (place, part.node))
         self.add_part(tensor, whole)
         return whole
@@ -201,7 +216,13 @@ class Recorder:
         base_layout = Layout.of(base)
         if base_layout is None or view_steps(base_layout, Layout.of(tensor)) is None:
             base = tensor
-        self.add_part(base.detach(), self.emit(aten.clone.default, (self._constant(base, Layout.of(base)),)))
+        start, end = Layout.of(base).span
+        if any(a <= start and end <= b for a, b in self._blank):
+            # Whatever happens to be in new memory is nothing to keep.
+            kept = self._keep(torch.zeros_like(base))
+        else:
+            kept = self._constant(base, Layout.of(base))
+        self.add_part(base.detach(), self.emit(aten.clone.default, (kept,)))
 
     def _constant(self, tensor: torch.Tensor, layout: Layout | None) -> torch.fx.Node:
         if layout is None:

@@ -252,12 +252,13 @@ class Watch:
                 continue
             roots = recorder.overlapping(start, start + size)
             if roots:
-                for part in boundary_arrays(array, "").values():
+                if writes:
+                    recorder.note_write(start, start + size)
+                # A graph shows its memory as bytes.
+                for part in boundary_arrays(array, "").values() if call != "inkle.graph" else ():
                     tensor = tensor_of(part)
                     # Makes a part of what no part has yet.
                     recorder.node_of(tensor)
-                    if writes and (layout := Layout.of(tensor)) is not None:
-                        recorder.note_write(*layout.span)
                 roots = recorder.overlapping(start, start + size)
                 for root in roots:
                     if root not in segment.roots:

@@ -204,13 +204,20 @@ class Session:
             for recorder in self.active.values():
                 recorder.forget_constants(*layout.span)
 
-    def made(self, result) -> None:
-        """Says that something outside of the nodes made tensors."""
+    def made(self, result, is_blank: bool) -> None:
+        """Says that something outside of the nodes made tensors, and whether their contents are nothing yet."""
         for tensor in result if isinstance(result, (list, tuple)) else (result,):
             layout = Layout.of(tensor) if isinstance(tensor, torch.Tensor) else None
             if layout is not None:
                 for recorder in self.active.values():
                     recorder.note_local(*layout.span)
+                    if is_blank:
+                        recorder.note_blank(*layout.span)
+
+    def made_array(self, array: np.ndarray) -> None:
+        """Says that something outside of the nodes made a numpy array."""
+        for recorder in self.active.values():
+            recorder.note_local(*_byte_bounds(array))
 
     # What cannot be repeated
 

@@ -7,7 +7,7 @@ to come to the same result.
 
 from __future__ import annotations
 
-import contextlib
+import functools
 
 import numpy as np
 import torch
@@ -84,6 +84,8 @@ class TracedArray(np.ndarray):
         rest = {k: v for k, v in kwargs.items() if k not in ("out", "order", "subok") and v is not np._NoValue}
         if method in ("reduce", "accumulate"):
             rest.setdefault("axis", 0)
+            if rest.get("dtype", 0) is None:
+                del rest["dtype"]
             if rest.get("where") is True:
                 del rest["where"]
             if rest.get("initial", 0) is None:
@@ -140,13 +142,12 @@ class TracedArray(np.ndarray):
         if not known:
             plain(self)[plain(index)] = plain(value)
             return
-        with _quiet():
-            target, place = _tensor(self), _as_torch(index)
-            source = _as_torch(value)
-            source = source if isinstance(source, torch.Tensor) else torch.as_tensor(source)
-            source = source.to(target.dtype)
-        target[place] = source
-        plain(self)[plain(index)] = plain(value)
+        target, place = _writable(self), _as_torch(index)
+        source = _as_torch(value)
+        source = source if isinstance(source, torch.Tensor) else torch.as_tensor(source)
+        target[place] = source.to(target.dtype)
+        with _session.pause():
+            plain(self)[plain(index)] = plain(value)
 
     def copy(self, order="C"):
         return self._method("copy")
@@ -198,11 +199,13 @@ class TracedArray(np.ndarray):
         self[...] = value
 
     def mean(self, axis=None, dtype=None, out=None, **kwargs):
-        return (
-            np.ndarray.mean(self, axis, dtype, out, **kwargs)
-            if not _is_known(self)
-            else np.mean(self, axis, dtype, out, **kwargs)
-        )
+        return np.mean(self, axis, dtype, out, **kwargs)
+
+    def std(self, axis=None, dtype=None, out=None, ddof=0, **kwargs):
+        return np.std(self, axis, dtype, out, ddof, **kwargs)
+
+    def var(self, axis=None, dtype=None, out=None, ddof=0, **kwargs):
+        return np.var(self, axis, dtype, out, ddof, **kwargs)
 
     def item(self, *args):
         _read(self)
@@ -258,10 +261,10 @@ def _read(value) -> None:
             return
 
 
-@contextlib.contextmanager
-def _quiet():
-    """Nothing to keep out: conversions that share memory are no operations."""
-    yield
+def _writable(array: np.ndarray) -> torch.Tensor:
+    if any(stride < 0 for stride in array.strides):
+        raise TraceError("values cannot be traced into a reversed numpy array; write to the array that it is a view of")
+    return _tensor(array)
 
 
 def _wrapped(array):
@@ -305,7 +308,7 @@ def _unknown(name, inputs, call):
 def _overwritten(target, value) -> None:
     """Records that an array was given the values of another, which it has already."""
     if _is_known(value) or _is_known(target):
-        _tensor(target).copy_(_tensor(value) if isinstance(value, np.ndarray) else torch.as_tensor(value))
+        _writable(target).copy_(_tensor(value) if isinstance(value, np.ndarray) else torch.as_tensor(value))
 
 
 def _equivalent(name: str):
@@ -350,15 +353,22 @@ def _traced(name, args, kwargs, call, outer=False):
     function = _equivalent(name)
     if function is None:
         return _unknown(name, (list(args), kwargs), call)
-    result = call()
-    given = list(args)
     if outer:
-        function = function.outer
+        function = functools.partial(_outer, function)
     try:
-        made = function(*_as_tnp(tuple(given)), **_as_tnp(kwargs))
-    except (NotImplementedError, TypeError, AttributeError) as error:
+        made = function(*_as_tnp(tuple(args)), **_as_tnp(kwargs))
+    except (NotImplementedError, TypeError, AttributeError, ValueError, RuntimeError, IndexError) as error:
+        if isinstance(error, TraceError):
+            raise
+        # Where numpy fails too, its error is the program's.
+        call()
         raise TraceError(f"numpy's {name} cannot be traced with these arguments: {error}; use PyTorch there") from error
-    return _same(name, result, made)
+    # After the other: it may write to its arguments.
+    return _same(name, call(), made)
+
+
+def _outer(function, a, b):
+    return function(a.reshape(*a.shape, *[1] * b.ndim), b)
 
 
 def _same(name, result, made):
@@ -394,16 +404,34 @@ def _close(tensor: torch.Tensor, wanted: torch.Tensor) -> bool:
         return bool(torch.allclose(tensor, wanted, rtol=1e3 * eps, atol=1e3 * eps, equal_nan=True))
 
 
-_REPLACED = ("array", "asarray", "ascontiguousarray")
+_CONVERSIONS = ("array", "asarray", "ascontiguousarray")
+_MAKERS = (
+    "zeros",
+    "ones",
+    "empty",
+    "full",
+    "zeros_like",
+    "ones_like",
+    "empty_like",
+    "full_like",
+    "arange",
+    "linspace",
+    "eye",
+)
 
 
 def install(session) -> None:
-    """Lets numpy's constructors keep track of values, until `uninstall`."""
+    """Lets numpy's constructors keep track of values, until `uninstall`.
+
+    What they make while a node runs is a `TracedArray` too, so that values written into it are seen.
+    """
     global _session
     _session = session
-    _originals.update({name: getattr(np, name) for name in _REPLACED})
-    for name in _REPLACED:
-        setattr(np, name, _constructor(name))
+    _originals.update({name: getattr(np, name) for name in (*_CONVERSIONS, *_MAKERS)})
+    for name in _CONVERSIONS:
+        setattr(np, name, _converter(name))
+    for name in _MAKERS:
+        setattr(np, name, _maker(name))
 
 
 def uninstall() -> None:
@@ -418,10 +446,24 @@ def uninstall() -> None:
 _originals: dict = {}
 
 
-def _constructor(name):
-    import functools
+def _maker(name):
+    original = _originals[name]
 
-    original = getattr(np, name)
+    @functools.wraps(original)
+    def make(*args, **kwargs):
+        made = original(*args, **kwargs)
+        session = _session
+        watched = session is not None and not session.is_paused and session.active
+        if not watched or made.dtype.kind not in "biufc":
+            return made
+        session.made_array(made)
+        return _wrapped(made)
+
+    return make
+
+
+def _converter(name):
+    original = _originals[name]
 
     @functools.wraps(original)
     def make(*args, **kwargs):

@@ -23,6 +23,13 @@ _HOST_READS = {
     aten.equal.default: "an equality",
     aten.is_nonzero.default: "the value",
 }
+_BLANK = {
+    aten.empty.memory_format,
+    aten.empty_strided.default,
+    aten.empty_like.default,
+    aten.new_empty.default,
+    aten.new_empty_strided.default,
+}
 _DATA_SHAPES = {
     aten.nonzero.default,
     aten.masked_select.default,
@@ -56,7 +63,7 @@ class Operations(TorchDispatchMode):
                 session.written(tensor)
             result = func(*args, **kwargs)
             if not returns_alias(func):
-                session.made(result)
+                session.made(result, func in _BLANK)
             return result
         if func in _HOST_READS:
             session.host_read(recorder, _HOST_READS[func])
