@@ -6,11 +6,13 @@ import os
 
 from ._annotate import annotate
 from ._inference import InferenceManager
+from ._patches import FunctionPatch
 from ._semantics import GraphConfigs, InputKindEnum, OutputKindEnum, TemporalAxis, TensorSemantics
 from ._session import Session, log, session_paths
 from ._where import TraceError, TraceWarning
 
 __all__ = [
+    "FunctionPatch",
     "GraphConfigs",
     "InferenceManager",
     "InputKindEnum",
@@ -41,8 +43,8 @@ def start(
 
     Files go to `save_path`/`name`, where `name` may have folders of its own; its last part names the pipeline. With
     `dry_run` nothing is exported; of the nodes named in `non_traced` no model is made. Of each value that crosses a node's
-    edge, `max_cached_io` are kept. `patching` is a list of objects with `install()` and `uninstall()`, called at the two
-    ends of the trace. `global_patching` is accepted: inkle needs no patches to see kernels. With `passes=2` each node with
+    edge, `max_cached_io` are kept. `patching` is a list of `FunctionPatch`, in place from here to `stop` unless
+    `global_patching` says no; inkle itself needs no patches to see kernels. With `passes=2` each node with
     kernels has to be executed twice, as LEAPP demands; otherwise once is enough.
     """
     base, directory = session_paths(name, save_path)
@@ -53,7 +55,9 @@ def start(
         annotate.session.end()
     os.makedirs(directory, exist_ok=True)
     names = [non_traced] if isinstance(non_traced, str) else list(non_traced or [])
-    session = Session(base, directory, bool(dry_run), names, max_cached_io, passes, patching)
+    session = Session(
+        base, directory, bool(dry_run), names, max_cached_io, passes, patching if global_patching else None
+    )
     session.verbose = bool(verbose)
     session.begin()
     annotate._session = session

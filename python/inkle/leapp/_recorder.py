@@ -68,6 +68,8 @@ class Recorder:
         self.calls: list[Call] = []
         self.segments: list = []
         self.placeholders: dict[str, torch.fx.Node] = {}
+        #: The inputs by their memory.
+        self.declared: dict[Layout, str] = {}
         #: Placeholders that turned out to be constants, and those.
         self.baked: dict[str, str] = {}
         self._written: list[tuple[int, int]] = []

@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from inkle import _native
 from . import _trace_numpy
 from ._finish import drop_inputs, finish
 from ._layout import Layout
+from ._patches import Patches
 from ._pipeline import Node, Pipeline, Port, Segment, State
 from ._recorder import Recorder
 from ._segments import Watch
@@ -88,7 +89,7 @@ class Session:
         self._pauses = 0
         self._warned: set[tuple[str, str]] = set()
         self._thread = threading.get_ident()
-        self._patches = list(patches or [])
+        self._patches = Patches(self, patches)
         self._modes = None
 
     # From start to stop
@@ -98,16 +99,8 @@ class Session:
         from ._trace_torch import Modes
 
         self._modes = Modes(self)
-        done = []
-        try:
-            for patch in self._patches:
-                patch.install()
-                done.append(patch)
-            self._modes.enter()
-        except BaseException:
-            for patch in reversed(done):
-                patch.uninstall()
-            raise
+        self._patches.install()
+        self._modes.enter()
         _trace_numpy.install(self)
         _native.set_observer(self.watch)
         self.is_running = True
@@ -122,8 +115,7 @@ class Session:
         self._published.clear()
         _native.set_observer(None)
         _trace_numpy.uninstall()
-        for patch in reversed(self._patches):
-            patch.uninstall()
+        self._patches.uninstall()
         self._modes.leave()
 
     @contextlib.contextmanager
@@ -282,7 +274,19 @@ class Session:
         return self.nodes[name], recorder
 
     def add_input(self, node: TracedNode, recorder: Recorder, name: str, tensor: torch.Tensor, semantics) -> None:
-        """Makes a tensor an input."""
+        """Makes a tensor an input; one that is an input already keeps its first name."""
+        layout = Layout.of(tensor)
+        first = recorder.declared.get(layout) if layout is not None and name not in recorder.placeholders else None
+        if first is not None and not recorder.is_written(tensor):
+            if node.inputs[first].semantics is None and semantics is not None:
+                node.inputs[first].semantics = replace(semantics, name=first)
+            log.info(
+                "input '%s' of node '%s' is its input '%s' too, and has that name in the model", name, node.name, first
+            )
+            recorder.entry(("input", first, name), f"input '{name}'")
+            return
+        if layout is not None:
+            recorder.declared[layout] = name
         self.add_placeholder(node, recorder, name, tensor)
         published = self._source(tensor)
         port = self.describe_input(node, name, tensor, semantics)

@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="no PyTorch")
 
 from inkle import leapp  # noqa: E402
-from inkle.leapp import InputKindEnum, TensorSemantics, TraceError, TraceWarning, annotate  # noqa: E402
+from inkle.leapp import FunctionPatch, InputKindEnum, TensorSemantics, TraceError, TraceWarning, annotate  # noqa: E402
 
 
 def test_structures_are_flattened_and_given_back(trace):
@@ -361,19 +361,39 @@ def test_a_trace_belongs_to_its_thread(tmp_path):
     assert "another thread" in found[0]
 
 
-def test_patches_are_installed_and_removed(tmp_path):
-    class Patch:
-        calls = []
+def test_patches_are_installed_and_removed(trace):
+    import math
 
-        def install(self):
-            self.calls.append("in")
+    patch = FunctionPatch(math, "sqrt", lambda x: torch.sqrt(x))
+    original = math.sqrt
+    with trace(patching=[patch]):
+        x = annotate.input_tensors("a", {"x": torch.full((2,), 4.0)})
+        assert math.sqrt(9.0) == 3.0 and math.sqrt is not original
+        annotate.output_tensors("a", {"y": math.sqrt(x)})
+    trace.check()
+    assert math.sqrt is original
+    with trace(patching=[patch], global_patching=False):
+        assert math.sqrt is original
+    for patches, error in (([3], TypeError), ([patch, patch], ValueError)):
+        with pytest.raises(error), trace(patching=patches):
+            pass
+    for arguments, error in (
+        ((3, "a", len), TypeError),
+        ((math, "zz", len), ValueError),
+        ((math, "pi", len), TypeError),
+    ):
+        with pytest.raises(error):
+            FunctionPatch(*arguments)
 
-        def uninstall(self):
-            self.calls.append("out")
 
-    leapp.start("p", save_path=str(tmp_path), patching=[Patch()])
-    leapp.stop()
-    assert Patch.calls == ["in", "out"]
+def test_a_tensor_given_twice_is_one_input(trace):
+    x = torch.ones(2)
+    with trace():
+        for _ in range(2):
+            a = annotate.input_tensors("a", {"x": x})
+            b = annotate.input_tensors("a", {"again": x})
+            annotate.output_tensors("a", {"y": a + b})
+    assert [p.name for p in trace.check().inputs] == ["x"]
 
 
 def test_a_value_read_twice_at_one_line_is_reported_once(trace):
