@@ -1,5 +1,6 @@
 """Runs the programs people got stuck on, where the folder that holds them is there; each in its own process."""
 
+import importlib.util
 import os
 import pathlib
 import shutil
@@ -10,7 +11,9 @@ import pytest
 from _wp import MODULE, ON_WARP
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2].parent / "shared" / "cases" / "open"
-IN_SCOPE = ("02", "03", "04", "06", "08", "09", "10", "11", "12", "13", "14", "15", "16", "22", "23")
+# Not yet: 17 (lanes of tiles), 24 (export).
+IN_SCOPE = tuple(f"{n:02}" for n in range(1, 25) if n not in (17, 24))
+NEEDS_TORCH = ("21",)
 CASES = sorted(p for p in FOLDER.glob("*.py") if p.name[:2] in IN_SCOPE) if FOLDER.is_dir() else []
 
 
@@ -25,6 +28,8 @@ def test_all_cases_in_scope_are_there():
     [p.stem for p in CASES] or [pytest.param("none", marks=pytest.mark.skip(reason="the folder of cases is absent"))],
 )
 def test_case(name, tmp_path):
+    if name[:2] in NEEDS_TORCH and importlib.util.find_spec("torch") is None:
+        pytest.skip("PyTorch is not installed")
     cache = tmp_path / "cache"
     work = tmp_path / "work"
     work.mkdir()

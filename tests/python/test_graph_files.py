@@ -137,6 +137,29 @@ def test_a_fresh_process_needs_nothing_but_the_file(saved, tmp_path):
     assert compiled == []
 
 
+def test_a_fresh_process_may_compile_for_its_own_machine(saved, tmp_path):
+    path, expected = saved
+    script = tmp_path / "load.py"
+    script.write_text(
+        "import sys\nimport inkle as wp\n"
+        "graph = wp.capture_load(sys.argv[1], device='cpu', recompile=eval(sys.argv[2]))\n"
+        "graph.set_param('x', wp.array([4.0, 3.0, 2.0, 1.0], dtype=float, device='cpu'))\n"
+        "wp.capture_launch(graph)\ny = wp.zeros(4, device='cpu')\ngraph.get_param('y', y)\n"
+        "print(y.list())\n"
+    )
+    for recompile, compiled in (("None", 0), ("False", 0), ("True", 2)):
+        cache = tmp_path / recompile
+        done = subprocess.run(
+            [sys.executable, str(script), str(path), recompile],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "INKLE_CACHE_PATH": str(cache)},
+        )
+        assert done.returncode == 0, done.stderr
+        np.testing.assert_allclose(json.loads(done.stdout), expected(np.array([4, 3, 2, 1])), rtol=1e-6)
+        assert len(list(cache.rglob("*.ink"))) == compiled, recompile
+
+
 def test_loads_do_not_share_memory_with_each_other_or_the_program(saved):
     path, expected = saved
     first, second = (wp.capture_load(path, device="cpu") for _ in range(2))

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
+use inkle_graph::bundle::{Anew, Compiler};
 use inkle_graph::{Graph, GraphError};
 use inkle_runtime::{Array, Device, device};
 use serde::Serialize;
@@ -29,9 +30,31 @@ pub(crate) struct Arguments {
     /// Refuse a file that is not signed with this public key, a file in PEM.
     #[arg(long, value_name = "PUBLIC.pem")]
     key: Option<PathBuf>,
+    /// When the kernels are compiled for this machine, from the IR in the file: where that is better than the code in the
+    /// file (there is none, or a driver would compile it too), always, or never.
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
+    recompile: Recompile,
     /// How many times to run, one after the other.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     repeat: u64,
+}
+
+/// When kernels are compiled anew.
+#[derive(Clone, Copy, clap::ValueEnum, Debug)]
+enum Recompile {
+    Auto,
+    Always,
+    Never,
+}
+
+impl From<Recompile> for Anew {
+    fn from(when: Recompile) -> Anew {
+        match when {
+            Recompile::Auto => Anew::WhenBetter,
+            Recompile::Always => Anew::Always,
+            Recompile::Never => Anew::Never,
+        }
+    }
 }
 
 fn named(text: &str) -> Result<(String, PathBuf), String> {
@@ -66,13 +89,14 @@ struct Output {
 pub(crate) fn run(arguments: &Arguments, context: &mut Context<'_>) -> Result<Outcome, CliError> {
     let path = &arguments.path;
     let device = device(&arguments.device).map_err(|error| failed(path)(error.into()))?;
+    let compiler = Compiler { recompile: &inkle_module::recompile, when: arguments.recompile.into() };
     let key = arguments.key.as_deref().map(sign::public_key).transpose()?;
     let start = Instant::now();
     let (bundle, _) = graph_file::read(path)?;
     if let Some(key) = &key {
         bundle.require_signer(key).map_err(|error| failed(path)(error.into()))?;
     }
-    let graph = bundle.load(device, Some(&inkle_module::recompile)).map_err(failed(path))?;
+    let graph = bundle.load(device, Some(compiler)).map_err(failed(path))?;
     let load_ms = ms(start);
     // What is asked for is looked up before anything runs.
     for (name, _) in arguments.input.iter().chain(&arguments.output) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::ops::{Op, View};
+use crate::ops::{Condition, Node, Op, View};
 
 /// Bytes of a region that an operation may touch.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,6 +30,16 @@ impl Access {
         }
     }
 
+    fn of_condition(condition: &Condition) -> Access {
+        Access {
+            region: condition.region,
+            span: condition.offset..condition.offset.saturating_add(4),
+            reads: true,
+            writes: false,
+            overwrites: false,
+        }
+    }
+
     /// Whether the order of the two matters.
     pub fn conflicts(&self, other: &Access) -> bool {
         self.region == other.region
@@ -39,52 +49,46 @@ impl Access {
     }
 }
 
-/// What an operation touches, itself and through what it owns, in no particular order.
-pub fn accesses(op: &Op) -> Vec<Access> {
-    let mut found = Vec::new();
-    collect(op, false, &mut found);
-    found
-}
-
-fn collect(op: &Op, may_not_run: bool, found: &mut Vec<Access>) {
-    let start = found.len();
+/// Calls `visit` with what an operation touches, itself and through what it owns, in no particular order.
+pub fn each_access(op: &Op, visit: &mut dyn FnMut(Access)) {
     match op {
-        Op::Launch(launch) => found.extend(launch.pointers.iter().map(|pointer| Access {
-            region: pointer.region,
-            span: pointer.span.clone(),
-            reads: pointer.reads,
-            writes: pointer.writes,
-            overwrites: false,
-        })),
-        Op::Copy { dst, src } => found.extend([Access::of_view(src, false), Access::of_view(dst, true)]),
-        Op::Fill { dst, .. } => found.push(Access::of_view(dst, true)),
+        Op::Launch(launch) => launch.pointers.iter().for_each(|pointer| {
+            visit(Access {
+                region: pointer.region,
+                span: pointer.span.clone(),
+                reads: pointer.reads,
+                writes: pointer.writes,
+                overwrites: false,
+            });
+        }),
+        Op::Copy { dst, src } => {
+            visit(Access::of_view(src, false));
+            visit(Access::of_view(dst, true));
+        }
+        Op::Fill { dst, .. } => visit(Access::of_view(dst, true)),
         // How much of what it may write an algorithm writes depends on the data.
         Op::Algorithm(algorithm) => algorithm.each(|view, writes| {
-            found.push(Access { reads: true, overwrites: false, ..Access::of_view(view, writes) });
+            visit(Access { reads: true, overwrites: false, ..Access::of_view(view, writes) });
         }),
         Op::If { condition, on_true, on_false } => {
-            found.push(Access {
-                region: condition.region,
-                span: condition.offset..condition.offset + 4,
-                reads: true,
-                writes: false,
-                overwrites: false,
-            });
-            on_true.iter().chain(on_false).for_each(|node| collect(&node.op, true, found));
+            visit(Access::of_condition(condition));
+            on_true.iter().chain(on_false).for_each(|node| each_access_that_may_not_be(node, visit));
         }
         Op::While { condition, body } => {
-            found.push(Access {
-                region: condition.region,
-                span: condition.offset..condition.offset + 4,
-                reads: true,
-                writes: false,
-                overwrites: false,
-            });
-            body.iter().for_each(|node| collect(&node.op, true, found));
+            visit(Access::of_condition(condition));
+            body.iter().for_each(|node| each_access_that_may_not_be(node, visit));
         }
         Op::Record { .. } | Op::Wait { .. } => {}
     }
-    if may_not_run {
-        found[start..].iter_mut().for_each(|access| access.overwrites = false);
-    }
+}
+
+fn each_access_that_may_not_be(node: &Node, visit: &mut dyn FnMut(Access)) {
+    each_access(&node.op, &mut |access| visit(Access { overwrites: false, ..access }));
+}
+
+/// What an operation touches, as [`each_access`] tells it.
+pub fn accesses(op: &Op) -> Vec<Access> {
+    let mut found = Vec::new();
+    each_access(op, &mut |access| found.push(access));
+    found
 }

@@ -22,6 +22,7 @@ use inkle_runtime::cuda::{CaptureMode, PausedCapture};
 use inkle_runtime::record::{self, Operation, Recorder, Verdict};
 use inkle_runtime::{Allocation, Array, Device, Loaded, MemoryKind, RuntimeError, Stream, next_serial};
 
+use crate::access::each_access;
 use crate::error::GraphError;
 use crate::graph::{Graph, KernelSource, Parts};
 use crate::ops::{Condition, Kernel, Launch, Node, Op, OpStream, Pointer, Region, RegionKind, Space, View};
@@ -191,7 +192,8 @@ impl Recorder for Watch {
                 Op::Fill { dst: state.view(&session, dst), pattern: (*pattern).into() }
             }
             Operation::Algorithm(algorithm) => {
-                Op::Algorithm(algorithm.try_map(|array| Ok::<_, RuntimeError>(state.view(&session, array)))?)
+                let shown = algorithm.try_map(|array| Ok::<_, RuntimeError>(state.view(&session, array)))?;
+                Op::Algorithm(Box::new(shown))
             }
         };
         state.push(queue, op);
@@ -682,9 +684,7 @@ impl State {
             if matches!(op, Op::If { .. } | Op::While { .. }) {
                 return;
             }
-            for access in crate::access::accesses(op) {
-                written[access.region as usize] |= access.writes;
-            }
+            each_access(op, &mut |access| written[access.region as usize] |= access.writes);
         });
         for (region, written) in stream.regions.iter_mut().zip(written) {
             if region.kind == RegionKind::Internal && !written {

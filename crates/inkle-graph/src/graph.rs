@@ -18,6 +18,12 @@ pub trait KernelSource: Send + Sync {
     /// The kernel's IR as text.
     fn ir(&self) -> String;
 
+    /// Code for a target, if it was made before and kept.
+    fn kept(&self, target: CodeTarget, usage: &KernelUse) -> Option<CompiledCode> {
+        let _ = (target, usage);
+        None
+    }
+
     /// Code for a target.
     ///
     /// # Errors
@@ -293,9 +299,9 @@ impl Graph {
         let mut outside = false;
         self.ops.each(|op| {
             if !matches!(op, crate::Op::If { .. } | crate::Op::While { .. }) {
-                outside |= crate::access::accesses(op).iter().any(|access| {
-                    access.region == view.region
-                        && (access.span.start < span.start || access.span.end > span.end)
+                crate::access::each_access(op, &mut |access| {
+                    outside |= access.region == view.region
+                        && (access.span.start < span.start || access.span.end > span.end);
                 });
             }
         });

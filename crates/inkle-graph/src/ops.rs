@@ -121,7 +121,7 @@ pub enum Op {
         pattern: Box<[u8]>,
     },
     /// An algorithm over arrays is run.
-    Algorithm(Algorithm<View>),
+    Algorithm(Box<Algorithm<View>>),
     /// One of two lists of operations is done.
     If {
         /// What decides.
@@ -225,20 +225,7 @@ impl View {
     /// The bytes of the region that the elements span; empty if there are none. `None` when they do not lie in a
     /// region of any size.
     pub fn span(&self) -> Option<Range<u64>> {
-        if self.shape.contains(&0) {
-            return Some(self.offset..self.offset);
-        }
-        let (mut low, mut high) =
-            (i128::from(self.offset), i128::from(self.offset) + i128::from(self.dtype.size()));
-        for (&extent, &stride) in self.shape.iter().zip(&self.strides) {
-            let reach = (i128::from(extent) - 1) * i128::from(stride);
-            if reach < 0 {
-                low += reach;
-            } else {
-                high += reach;
-            }
-        }
-        Some(u64::try_from(low).ok()?..u64::try_from(high).ok()?)
+        span(self.offset, self.dtype.size(), &self.shape, &self.strides)
     }
 
     /// Whether the elements fill their span, so that writing them all leaves nothing of it as it was.
@@ -247,6 +234,23 @@ impl View {
             * u128::from(self.dtype.size());
         self.span().is_some_and(|span| u128::from(span.end - span.start) == bytes)
     }
+}
+
+/// The bytes that elements of `size` bytes span, of which the first is at `offset`; as [`View::span`].
+pub(crate) fn span(offset: u64, size: u32, shape: &[i32], strides: &[i64]) -> Option<Range<u64>> {
+    if shape.contains(&0) {
+        return Some(offset..offset);
+    }
+    let (mut low, mut high) = (i128::from(offset), i128::from(offset) + i128::from(size));
+    for (&extent, &stride) in shape.iter().zip(strides) {
+        let reach = (i128::from(extent) - 1) * i128::from(stride);
+        if reach < 0 {
+            low += reach;
+        } else {
+            high += reach;
+        }
+    }
+    Some(u64::try_from(low).ok()?..u64::try_from(high).ok()?)
 }
 
 impl Op {

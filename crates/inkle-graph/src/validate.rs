@@ -2,11 +2,13 @@
 //! parameter block fits its kernel. What passes can be replayed without leaving the regions' memory, as far as that does
 //! not depend on data (index lists, handles) and kernels do what their types say.
 
+use std::array;
 use std::mem::offset_of;
+use std::ops::Range;
 
 use inkle_ir::{ArrayDesc, ArrayKind, IndexedArrayDesc, LaunchBounds, MAX_DIMS, Type};
 
-use crate::ops::{Abi, BOUNDS_WORDS, Condition, Kernel, Launch, Node, Op, OpStream, View};
+use crate::ops::{Abi, BOUNDS_WORDS, Condition, Kernel, Launch, Node, Op, OpStream, View, span};
 
 /// The most bytes of a region.
 pub const MAX_REGION_BYTES: u64 = 1 << 46;
@@ -124,22 +126,31 @@ fn check_condition(stream: &OpStream, condition: &Condition) -> Result<(), Strin
 /// # Errors
 /// What is wrong with it, in a sentence.
 pub fn check_view(stream: &OpStream, view: &View) -> Result<(), String> {
-    let bytes = region_bytes(stream, view.region)?;
-    if matches!(view.dtype, Type::Array(_) | Type::Ref(_)) || view.dtype.size() == 0 {
-        return Err("a view of something that is no element type".into());
-    }
     if view.shape.len() != view.strides.len() || view.shape.len() > MAX_DIMS {
         return Err(format!("a view with {} extents and {} strides", view.shape.len(), view.strides.len()));
     }
-    if view.shape.iter().any(|&extent| extent < 0) {
-        return Err(format!("a view of shape {:?}", view.shape));
+    check_elements(stream, view.region, view.offset, view.dtype, &view.shape, &view.strides).map(drop)
+}
+
+/// Checks that elements lie in their region, and gives the bytes that they span.
+fn check_elements(
+    stream: &OpStream,
+    region: u32,
+    offset: u64,
+    dtype: Type,
+    shape: &[i32],
+    strides: &[i64],
+) -> Result<Range<u64>, String> {
+    let bytes = region_bytes(stream, region)?;
+    if matches!(dtype, Type::Array(_) | Type::Ref(_)) || dtype.size() == 0 {
+        return Err("a view of something that is no element type".into());
     }
-    match view.span() {
-        Some(span) if span.end <= bytes => Ok(()),
-        _ => Err(format!(
-            "a view of shape {:?} at byte {} reaches out of region {}",
-            view.shape, view.offset, view.region
-        )),
+    if shape.iter().any(|&extent| extent < 0) {
+        return Err(format!("a view of shape {shape:?}"));
+    }
+    match span(offset, dtype.size(), shape, strides) {
+        Some(span) if span.end <= bytes => Ok(span),
+        _ => Err(format!("a view of shape {shape:?} at byte {offset} reaches out of region {region}")),
     }
 }
 
@@ -153,16 +164,14 @@ fn check_launch(stream: &OpStream, launch: &Launch) -> Result<(), String> {
         return Err(why(format!("a parameter block of {found} bytes instead of {expected}")));
     }
     let dims = launch.dims();
-    if dims.iter().any(|&extent| extent < 0)
-        || dims.iter().map(|&n| n as u64).product::<u64>() != launch.size()
-    {
+    let threads = dims.iter().try_fold(1u64, |product, &n| product.checked_mul(n as u64));
+    if dims.iter().any(|&extent| extent < 0) || threads != Some(launch.size()) {
         return Err(why(format!("extents {dims:?} for {} threads", launch.size())));
     }
     if kernel.abi == Abi::Cuda {
         return check_pointers(stream, launch).map_err(why);
     }
-    let bytes: Vec<u8> = launch.params.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let mut checker = Addresses { stream, launch, bytes: &bytes, used: 0 };
+    let mut checker = Addresses { stream, launch, used: 0 };
     for param in &kernel.params {
         checker
             .check(param.ty, param.offset as usize)
@@ -193,7 +202,6 @@ fn check_pointers(stream: &OpStream, launch: &Launch) -> Result<(), String> {
 struct Addresses<'a> {
     stream: &'a OpStream,
     launch: &'a Launch,
-    bytes: &'a [u8],
     /// How many of the launch's pointers were found where a type has an address.
     used: usize,
 }
@@ -202,16 +210,16 @@ impl Addresses<'_> {
     fn check(&mut self, ty: Type, at: usize) -> Result<(), String> {
         match ty {
             Type::Array(array) => {
-                let extents = self.ints(at + offset_of!(ArrayDesc, shape), array.ndim as usize);
-                let strides: Vec<i64> = (0..array.ndim as usize)
-                    .map(|d| self.word(at + offset_of!(ArrayDesc, strides) + 8 * d) as i64)
-                    .collect();
+                let ndim = array.ndim as usize;
+                let extents = self.ints(at + offset_of!(ArrayDesc, shape));
+                let strides: [i64; MAX_DIMS] =
+                    array::from_fn(|d| self.word(at + offset_of!(ArrayDesc, strides) + 8 * d) as i64);
                 for at in [at + offset_of!(ArrayDesc, data), at + offset_of!(ArrayDesc, grad)] {
-                    self.address(at, array.elem, &extents, &strides)?;
+                    self.address(at, array.elem, &extents[..ndim], &strides[..ndim])?;
                 }
                 if array.kind == ArrayKind::Indexed {
-                    let counts = self.ints(at + offset_of!(IndexedArrayDesc, shape), array.ndim as usize);
-                    for (d, count) in counts.into_iter().enumerate() {
+                    let counts = self.ints(at + offset_of!(IndexedArrayDesc, shape));
+                    for (d, count) in counts.into_iter().enumerate().take(ndim) {
                         let at = at + offset_of!(IndexedArrayDesc, indices) + 8 * d;
                         self.address(at, Type::I32, &[count], &[4])?;
                     }
@@ -227,17 +235,13 @@ impl Addresses<'_> {
         }
     }
 
+    /// The word of the block at a byte that is a multiple of eight: descriptors are aligned so.
     fn word(&self, at: usize) -> u64 {
-        self.bytes.get(at..at + 8).and_then(|b| b.first_chunk()).map_or(0, |b| u64::from_le_bytes(*b))
+        self.launch.params.get(at / 8).copied().unwrap_or(0)
     }
 
-    fn ints(&self, at: usize, count: usize) -> Vec<i32> {
-        (0..count)
-            .map(|d| {
-                let at = at + 4 * d;
-                self.bytes.get(at..at + 4).and_then(|b| b.first_chunk()).map_or(0, |b| i32::from_le_bytes(*b))
-            })
-            .collect()
+    fn ints(&self, at: usize) -> [i32; MAX_DIMS] {
+        array::from_fn(|d| (self.word(at + 4 * (d & !1)) >> (32 * (d & 1))) as i32)
     }
 
     fn address(&mut self, at: usize, elem: Type, shape: &[i32], strides: &[i64]) -> Result<(), String> {
@@ -250,15 +254,7 @@ impl Addresses<'_> {
             return Err("two addresses in one place".into());
         }
         self.used += 1;
-        let view = View {
-            region: pointer.region,
-            offset: pointer.offset,
-            dtype: elem,
-            shape: shape.to_vec(),
-            strides: strides.to_vec(),
-        };
-        check_view(self.stream, &view)?;
-        let reached = view.span().unwrap_or(0..u64::MAX);
+        let reached = check_elements(self.stream, pointer.region, pointer.offset, elem, shape, strides)?;
         if reached.start < reached.end
             && (pointer.span.start > reached.start || pointer.span.end < reached.end)
         {

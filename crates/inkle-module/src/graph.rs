@@ -7,6 +7,7 @@ use inkle_graph::bundle::CodeTarget;
 use inkle_graph::{CompiledCode, KernelSource, KernelUse};
 use inkle_runtime::{Device, Loaded};
 
+use crate::cache::Entry;
 use crate::error::CompileError;
 use crate::kernel::{Kernel, KernelIr};
 
@@ -29,6 +30,11 @@ impl KernelSource for GraphSource {
         self.kernel.ir().module().to_string()
     }
 
+    fn kept(&self, target: CodeTarget, usage: &KernelUse) -> Option<CompiledCode> {
+        let options = options_for(&self.options, target.is_cuda(), usage);
+        self.kernel.kept_code(&machine(target), &options).map(compiled)
+    }
+
     fn compile(&self, target: CodeTarget, usage: &KernelUse) -> Result<CompiledCode, String> {
         let options = options_for(&self.options, target.is_cuda(), usage);
         let target = machine(target);
@@ -41,9 +47,12 @@ impl KernelSource for GraphSource {
             }
             made => made,
         };
-        let entry = entry.map_err(|error| error.to_string())?;
-        Ok(CompiledCode { symbol: entry.symbol, lanes: entry.lanes, image: entry.code })
+        entry.map(compiled).map_err(|error| error.to_string())
     }
+}
+
+fn compiled(entry: Entry) -> CompiledCode {
+    CompiledCode { symbol: entry.symbol, lanes: entry.lanes, image: entry.code }
 }
 
 fn machine(target: CodeTarget) -> Target {

@@ -383,6 +383,13 @@ impl Kernel {
             .map(|(entry, _)| entry)
     }
 
+    /// The kernel's code for a target, if the cache has it.
+    pub(crate) fn kept_code(&self, target: &Target, options: &Options) -> Option<Entry> {
+        let entry = cache::current()?.get(&self.key(target, options))?;
+        CACHED.fetch_add(1, Ordering::Relaxed);
+        Some(entry)
+    }
+
     fn made(&self, target: &Target, options: &Options) -> Result<(Entry, Source), CompileError> {
         self.cached(target, options, || {
             let artifact = inkle_codegen::compile(&self.ir.module, target, options)?;

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use inkle_graph::bundle::{Bundle, BundleError, CodeTarget, PublicKey, SaveOptions, code_beside};
+use inkle_graph::bundle::{
+    Anew, Bundle, BundleError, CodeTarget, Compiler, PublicKey, SaveOptions, code_beside,
+};
 use inkle_graph::function::{self, Function, FunctionError, Port};
 use inkle_graph::{Graph, GraphError};
 use inkle_runtime as rt;
@@ -141,6 +143,7 @@ fn load(
     from: &str,
     find: &(dyn Fn(&str) -> Result<Vec<u8>, String> + Sync),
     key: Option<PublicKey>,
+    when: Anew,
 ) -> PyResult<Graph> {
     apply_cache_settings(py)?;
     let loaded = py.detach(|| {
@@ -148,7 +151,7 @@ fn load(
         if let Some(key) = &key {
             bundle.require_signer(key)?;
         }
-        bundle.load(device, Some(&inkle_module::recompile))
+        bundle.load(device, Some(Compiler { recompile: &inkle_module::recompile, when }))
     });
     loaded.map_err(|error| match error {
         GraphError::Bundle(error) => {
@@ -187,19 +190,23 @@ fn buffer<'py>(data: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyBy
 ///         folder of code is beside it; what it uses beyond launches, copies, fills, conditions and loops is named in
 ///         the error.
 ///     device: The device to run on; the default one for `None`.
+///     recompile: Whether the kernels are compiled for this very device, from the IR in the file: `None` does so where the
+///         file has no code for it, or for a GPU only PTX for older ones; `True` always, `False` never.
 ///     public_key: The key that the file has to be signed with (`inkle sign`): the path of a file in PEM, or 32 bytes.
 #[pyfunction]
-#[pyo3(signature = (path, device = None, public_key = None))]
+#[pyo3(signature = (path, device = None, recompile = None, public_key = None))]
 pub fn capture_load<'py>(
     py: Python<'py>,
     path: &Bound<'py, PyAny>,
     device: Option<&Bound<'py, PyAny>>,
+    recompile: Option<bool>,
     public_key: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyGraph>> {
     let (device, key) = (device_argument(py, device)?, key_argument(public_key)?);
+    let when = recompile.map_or(Anew::WhenBetter, |anew| if anew { Anew::Always } else { Anew::Never });
     let Ok(path) = path.extract::<PathBuf>() else {
         let bytes = buffer(path, "a graph")?;
-        return loaded(py, load(py, bytes.as_bytes().to_vec(), device, "bytes", &no_code, key)?);
+        return loaded(py, load(py, bytes.as_bytes().to_vec(), device, "bytes", &no_code, key, when)?);
     };
     let path = if path.exists() || path.extension().is_some_and(|e| e == EXTENSION) {
         path
@@ -212,7 +219,7 @@ pub fn capture_load<'py>(
     let bytes = py.detach(|| read(&path)).map_err(|why| {
         PyRuntimeError::new_err(format!("Failed to load APIC graph from {}: {why}", path.display()))
     })?;
-    loaded(py, load(py, bytes, device, &path.display().to_string(), &code_beside(&path), key)?)
+    loaded(py, load(py, bytes, device, &path.display().to_string(), &code_beside(&path), key, when)?)
 }
 
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
@@ -256,7 +263,7 @@ pub fn capture_load_from_bytes<'py>(
     };
     let device = device_argument(py, device)?;
     let bytes = buffer(data, "`data`")?;
-    loaded(py, load(py, bytes.as_bytes().to_vec(), device, "bytes", &find, None)?)
+    loaded(py, load(py, bytes.as_bytes().to_vec(), device, "bytes", &find, None, Anew::default())?)
 }
 
 /// Writes what a graph does, and what of it depends on what, as a drawing for Graphviz.

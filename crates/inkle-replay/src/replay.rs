@@ -45,7 +45,7 @@ impl Replay {
     /// [`ReplayError::File`]; else as [`from_bytes`](Replay::from_bytes).
     pub fn open(path: impl AsRef<Path>, device: Device) -> Result<Replay, ReplayError> {
         let path = path.as_ref();
-        Replay::of(&Bundle::from_bytes_and_code(read(path)?, &code_beside(path))?, device)
+        Replay::of(Bundle::from_bytes_and_code(read(path)?, &code_beside(path))?, device)
     }
 
     /// As [`open`](Replay::open), for a file that has to be signed with the secret part of `key`.
@@ -65,7 +65,7 @@ impl Replay {
     /// # Errors
     /// [`ReplayError::Graph`]: what is wrong with the file, what it has no code for, or what the device lacks.
     pub fn from_bytes(bytes: Vec<u8>, device: Device) -> Result<Replay, ReplayError> {
-        Replay::of(&Bundle::from_bytes(bytes)?, device)
+        Replay::of(Bundle::from_bytes(bytes)?, device)
     }
 
     /// As [`from_bytes`](Replay::from_bytes), for a file that has to be signed with the secret part of `key`.
@@ -75,7 +75,7 @@ impl Replay {
     pub fn from_signed_bytes(bytes: Vec<u8>, device: Device, key: &PublicKey) -> Result<Replay, ReplayError> {
         let bundle = Bundle::from_bytes(bytes)?;
         bundle.require_signer(key)?;
-        Replay::of(&bundle, device)
+        Replay::of(bundle, device)
     }
 
     /// As [`from_bytes`](Replay::from_bytes), for a file of Warp's: `find` gives files of code by their names.
@@ -87,10 +87,10 @@ impl Replay {
         find: FindCode<'_>,
         device: Device,
     ) -> Result<Replay, ReplayError> {
-        Replay::of(&Bundle::from_bytes_and_code(bytes, find)?, device)
+        Replay::of(Bundle::from_bytes_and_code(bytes, find)?, device)
     }
 
-    fn of(bundle: &Bundle, device: Device) -> Result<Replay, ReplayError> {
+    fn of(bundle: Bundle, device: Device) -> Result<Replay, ReplayError> {
         Ok(Replay { graph: bundle.load(device, None)?, busy: Mutex::new(()) })
     }
 

@@ -181,7 +181,7 @@ fn put_launch(writer: &mut Writer, launch: &Launch) {
 fn read_launch(reader: &mut Reader<'_>) -> Result<Launch, BundleError> {
     let (kernel, block_dim, max_blocks, shared_bytes) =
         (reader.u32()?, reader.u32()?, reader.u32()?, reader.u32()?);
-    let params = reader.list(8, Reader::u64)?;
+    let params = reader.words()?;
     let pointers = reader.list(33, |reader| {
         let (word, region, offset) = (reader.u32()?, reader.u32()?, reader.u64()?);
         let span = reader.u64()?..reader.u64()?;
@@ -191,7 +191,7 @@ fn read_launch(reader: &mut Reader<'_>) -> Result<Launch, BundleError> {
         }
         Ok(Pointer { word, region, offset, span, reads: access & 1 != 0, writes: access & 2 != 0 })
     })?;
-    let (params, pointers) = (params.into_boxed_slice(), pointers.into_boxed_slice());
+    let pointers = pointers.into_boxed_slice();
     Ok(Launch { kernel, params, pointers, block_dim, max_blocks, shared_bytes })
 }
 
@@ -349,7 +349,7 @@ fn read_nodes(reader: &mut Reader<'_>, depth: u32) -> Result<Vec<Node>, BundleEr
             0 => Op::Launch(read_launch(reader)?),
             1 => Op::Copy { dst: read_view(reader)?, src: read_view(reader)? },
             2 => Op::Fill { dst: read_view(reader)?, pattern: reader.blob()?.into() },
-            3 => Op::Algorithm(read_algorithm(reader)?),
+            3 => Op::Algorithm(Box::new(read_algorithm(reader)?)),
             4 => Op::If {
                 condition: read_condition(reader)?,
                 on_true: read_nodes(reader, depth + 1)?,

@@ -1,11 +1,12 @@
 //! Files on disk.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Writes a file whole or not at all: whoever looks at `path` finds what was there before or all of `bytes`.
+/// Writes a file whole or not at all: whoever looks at `path` finds what was there before or all of `bytes`. When it is on
+/// the disk is for the system to say; a file that a power cut leaves in pieces has wrong digests.
 ///
 /// # Errors
 /// The system's.
@@ -15,17 +16,11 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.{number}.tmp", std::process::id()));
     let temporary = path.with_file_name(name);
-    let written = write_to(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    let written = fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
     written
-}
-
-fn write_to(path: &PathBuf, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }
 
 /// All bytes of a file.

@@ -14,25 +14,58 @@ use crate::graph::{Graph, KernelSource, KernelUse, Parts};
 use crate::ops::{Abi, Kernel, Op, OpStream, Region, RegionKind, Space};
 use crate::replay::Bound;
 
-/// Makes code of a kernel of a bundle for a device that the bundle has no code for.
+/// Makes code of a kernel of a bundle from its IR.
 pub type Recompile<'a> = &'a dyn Fn(&Kernel, &KernelUse, &str, Device) -> Result<Arc<Loaded>, String>;
 
+/// When code is made anew of the IR in a bundle, where there is a compiler.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Anew {
+    /// When the bundle has no code for the device, or for a GPU only text for older ones, which the driver would have to
+    /// compile too.
+    #[default]
+    WhenBetter,
+    /// Whenever there is IR, so that the code is made for this very device.
+    Always,
+    /// Never: what runs is what is in the file.
+    Never,
+}
+
+/// The compiler that makes code anew.
+#[derive(Clone, Copy)]
+pub struct Compiler<'a> {
+    /// Does it.
+    pub recompile: Recompile<'a>,
+    /// When it does it.
+    pub when: Anew,
+}
+
+impl Compiler<'_> {
+    /// Whether code is made anew for a device for which the bundle has code for `best`.
+    fn is_asked(&self, best: Option<CodeTarget>, device: Device) -> bool {
+        match (self.when, best) {
+            (Anew::Always, _) | (Anew::WhenBetter, None) => true,
+            (Anew::Never, _) => false,
+            (Anew::WhenBetter, Some(CodeTarget::Ptx { arch })) => arch < device.arch(),
+            (Anew::WhenBetter, Some(_)) => false,
+        }
+    }
+}
+
 impl Bundle {
-    /// The graph on a device, with memory of its own. Code for the device is taken from the bundle; what it lacks,
-    /// `recompile` may make of the IR.
+    /// The graph on a device, with memory of its own. Code for the device is taken from the bundle, or made of the IR by
+    /// `compiler`. If that fails where it was only to be better, the graph runs what the bundle has.
     ///
     /// # Errors
-    /// [`BundleError::NoCode`]; the runtime's, when code or memory cannot be had.
-    pub fn load(&self, device: Device, recompile: Option<Recompile<'_>>) -> Result<Graph, GraphError> {
-        let code = self.code_for(device, recompile)?;
-        let mut stream = self.stream.clone();
+    /// [`BundleError::NoCode`]; [`BundleError::Compile`]; the runtime's, when code or memory cannot be had.
+    pub fn load(self, device: Device, compiler: Option<Compiler<'_>>) -> Result<Graph, GraphError> {
+        let code = self.code_for(device, compiler)?;
+        let mut stream = self.stream;
         place(&mut stream, device);
         let mut memory = Vec::with_capacity(stream.regions.len());
         for (region, contents) in stream.regions.iter().zip(&self.memory) {
             memory.push(region_memory(device, region, contents.as_ref())?);
         }
         let sources = vec![None; code.len()];
-        let params = self.params.clone();
         Graph::from_parts(Parts {
             device,
             stream,
@@ -40,7 +73,7 @@ impl Bundle {
             code,
             sources,
             held: Vec::new(),
-            params,
+            params: self.params,
             loaded: true,
             captured: None,
         })
@@ -50,7 +83,7 @@ impl Bundle {
     pub(crate) fn code_for(
         &self,
         device: Device,
-        recompile: Option<Recompile<'_>>,
+        compiler: Option<Compiler<'_>>,
     ) -> Result<Vec<Arc<Loaded>>, GraphError> {
         let mut code = Vec::with_capacity(self.stream.kernels.len());
         let mut objects = Objects::default();
@@ -67,18 +100,21 @@ impl Bundle {
                     fit.map(|fit| (fit, entry))
                 })
                 .max_by_key(|(fit, _)| *fit);
-            code.push(match (best, recompile) {
-                (Some((_, entry)), _) => objects.load(entry, device, kernel)?,
-                (None, Some(recompile)) if !self.ir[index].is_empty() => {
-                    recompile(kernel, &usage(&self.stream, index as u32), &self.ir[index], device).map_err(
-                        |why| BundleError::Compile {
-                            kernel: kernel.name.clone(),
-                            target: described(device),
-                            why,
-                        },
-                    )?
+            let best = best.map(|(_, entry)| entry);
+            let ir = &self.ir[index];
+            let made = compiler
+                .filter(|c| !ir.is_empty() && c.is_asked(best.map(|entry| entry.target), device))
+                .map(|c| (c.recompile)(kernel, &usage(&self.stream, index as u32), ir, device));
+            code.push(match (made, best) {
+                (Some(Ok(made)), _) => made,
+                (Some(Err(why)), best)
+                    if best.is_none() || compiler.is_some_and(|c| c.when == Anew::Always) =>
+                {
+                    let (kernel, target) = (kernel.name.clone(), described(device));
+                    return Err(BundleError::Compile { kernel, target, why }.into());
                 }
-                _ => {
+                (_, Some(entry)) => objects.load(entry, device, kernel)?,
+                (_, None) => {
                     return Err(BundleError::NoCode {
                         kernel: kernel.name.clone(),
                         device: described(device),
@@ -251,12 +287,17 @@ impl Graph {
             let usage = usage(stream, index as u32);
             jobs.extend(targets.iter().map(|target| (index as u32, *target, usage, source.clone())));
         }
-        let outcomes = in_parallel(jobs.len(), &|i| {
-            let (_, target, usage, source) = &jobs[i];
+        let kept: Vec<_> =
+            jobs.iter().map(|(_, target, usage, source)| source.kept(*target, usage)).collect();
+        let missing: Vec<usize> = (0..jobs.len()).filter(|&i| kept[i].is_none()).collect();
+        let mut made = in_parallel(missing.len(), &|i| {
+            let (_, target, usage, source) = &jobs[missing[i]];
             source.compile(*target, usage)
-        });
+        })
+        .into_iter();
+        let outcomes = kept.into_iter().map(|kept| kept.map(Ok).or_else(|| made.next()));
         let mut code = Vec::new();
-        for ((kernel, target, ..), outcome) in jobs.iter().zip(outcomes) {
+        for ((kernel, target, ..), outcome) in jobs.iter().zip(outcomes.flatten()) {
             let name = &stream.kernels[*kernel as usize].name;
             match outcome {
                 Ok(made) => code.push(CodeEntry {

@@ -24,7 +24,7 @@ use std::fmt;
 
 pub use disk::{read_file, write_file};
 pub use file::{Blob, Bundle, CodeEntry, FORMAT_VERSION};
-pub use load::{Recompile, SaveOptions};
+pub use load::{Anew, Compiler, Recompile, SaveOptions};
 pub(crate) use load::{place, region_memory};
 pub use params::{Direction, Param};
 pub use signature::{PublicKey, SecretKey};

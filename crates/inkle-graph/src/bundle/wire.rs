@@ -131,13 +131,25 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A list of `u64`.
+    pub fn words(&mut self) -> Result<Box<[u64]>, BundleError> {
+        let count = self.count(8)?;
+        let (words, _) = self.take(8 * count)?.as_chunks();
+        Ok(words.iter().map(|word| u64::from_le_bytes(*word)).collect())
+    }
+
     pub fn list<T>(
         &mut self,
         least_bytes: usize,
         mut item: impl FnMut(&mut Self) -> Result<T, BundleError>,
     ) -> Result<Vec<T>, BundleError> {
         let count = self.count(least_bytes)?;
-        (0..count).map(|_| item(self)).collect()
+        // Not collected: a sum of results does not know how many there will be.
+        let mut items = Vec::with_capacity(count);
+        for _ in 0..count {
+            items.push(item(self)?);
+        }
+        Ok(items)
     }
 
     /// Fails if anything is left.

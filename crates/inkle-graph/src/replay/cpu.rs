@@ -4,6 +4,7 @@
 //! the steps are long enough that sharing them with the worker threads pays; steps that are long by themselves already
 //! use all threads.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use inkle_ir::Type;
@@ -27,6 +28,8 @@ const TICKS_PER_16_BYTES: u64 = 4;
 #[derive(Debug)]
 pub struct CpuProgram {
     body: Vec<Group>,
+    /// The parameter blocks of all launches, one after the other.
+    words: Vec<u64>,
 }
 
 /// Steps that do not depend on each other.
@@ -37,13 +40,14 @@ struct Group {
     sharable: bool,
 }
 
+/// What is large is boxed: most steps are launches, and there are many of them.
 #[derive(Debug)]
 enum Step {
-    Launch { code: Arc<Loaded>, params: Box<[u64]>, size: u64 },
-    Move(Prepared),
-    Algorithm(Algorithm<Array>),
-    If { condition: Flag, on_true: Vec<Group>, on_false: Vec<Group> },
-    While { condition: Flag, body: Vec<Group> },
+    Launch { code: Arc<Loaded>, params: Range<usize>, size: u64 },
+    Move(Box<Prepared>),
+    Algorithm(Box<Algorithm<Array>>),
+    If { condition: Box<Flag>, on_true: Vec<Group>, on_false: Vec<Group> },
+    While { condition: Box<Flag>, body: Vec<Group> },
 }
 
 /// An `int32` in the graph's memory.
@@ -59,6 +63,7 @@ impl Flag {
 struct Maker<'a> {
     memory: &'a [Bound],
     code: &'a [Arc<Loaded>],
+    words: Vec<u64>,
 }
 
 impl CpuProgram {
@@ -68,8 +73,9 @@ impl CpuProgram {
     /// [`GraphError::NotCapturable`] for operations that the CPU does not have; the runtime's for views that do not lie in
     /// their regions.
     pub fn new(stream: &OpStream, memory: &[Bound], code: &[Arc<Loaded>]) -> Result<CpuProgram, GraphError> {
-        let maker = Maker { memory, code };
-        Ok(CpuProgram { body: maker.groups(&stream.body)? })
+        let mut maker = Maker { memory, code, words: Vec::new() };
+        let body = maker.groups(&stream.body)?;
+        Ok(CpuProgram { body, words: maker.words })
     }
 
     /// Runs all steps.
@@ -77,34 +83,44 @@ impl CpuProgram {
     /// # Errors
     /// The first failure; later steps have not run then.
     pub fn run(&self) -> Result<(), GraphError> {
-        run_groups(&self.body)
+        run_groups(&self.body, &self.words)
     }
 }
 
 impl Maker<'_> {
-    fn groups(&self, nodes: &[Node]) -> Result<Vec<Group>, GraphError> {
+    fn groups(&mut self, nodes: &[Node]) -> Result<Vec<Group>, GraphError> {
         let mut groups: Vec<Group> = Vec::new();
-        for level in levels(nodes) {
-            let steps: Result<Vec<Option<Step>>, GraphError> =
-                level.iter().map(|&i| self.step(&nodes[i].op)).collect();
-            let steps: Vec<Step> = steps?.into_iter().flatten().collect();
-            let simple = steps.iter().all(|s| matches!(s, Step::Launch { .. } | Step::Move(_)));
-            let sharable = simple && steps.len() > 1;
-            match groups.last_mut() {
+        for level in levels(nodes).iter() {
+            let ops = level.iter().map(|&i| &nodes[i as usize].op);
+            let simple = |op: &Op| !matches!(op, Op::Algorithm(_) | Op::If { .. } | Op::While { .. });
+            let sharable = level.len() > 1 && ops.clone().all(simple);
+            let group = match groups.last_mut() {
                 // One after the other is one after the other.
-                Some(last) if !sharable && !last.sharable => last.steps.extend(steps),
-                _ => groups.push(Group { steps, sharable }),
+                Some(last) if !sharable && !last.sharable => last,
+                _ => {
+                    // Most graphs are one chain.
+                    let capacity = if groups.is_empty() && !sharable { nodes.len() } else { level.len() };
+                    groups.push_mut(Group { steps: Vec::with_capacity(capacity), sharable })
+                }
+            };
+            for op in ops {
+                group.steps.extend(self.step(op)?);
             }
         }
+        groups.iter_mut().for_each(|group| group.steps.shrink_to_fit());
         Ok(groups)
     }
 
-    fn step(&self, op: &Op) -> Result<Option<Step>, GraphError> {
+    fn step(&mut self, op: &Op) -> Result<Option<Step>, GraphError> {
         Ok(Some(match op {
             Op::Launch(launch) => return self.launch(launch),
-            Op::Copy { dst, src } => Step::Move(Prepared::copy(&self.array(dst)?, &self.array(src)?)?),
-            Op::Fill { dst, pattern } => Step::Move(Prepared::fill(&self.array(dst)?, pattern)?),
-            Op::Algorithm(algorithm) => Step::Algorithm(algorithm.try_map(|view| self.array(view))?),
+            Op::Copy { dst, src } => {
+                Step::Move(Box::new(Prepared::copy(&self.array(dst)?, &self.array(src)?)?))
+            }
+            Op::Fill { dst, pattern } => Step::Move(Box::new(Prepared::fill(&self.array(dst)?, pattern)?)),
+            Op::Algorithm(algorithm) => {
+                Step::Algorithm(Box::new(algorithm.try_map(|view| self.array(view))?))
+            }
             Op::If { condition, on_true, on_false } => Step::If {
                 condition: self.flag(condition)?,
                 on_true: self.groups(on_true)?,
@@ -118,36 +134,38 @@ impl Maker<'_> {
         }))
     }
 
-    fn launch(&self, launch: &Launch) -> Result<Option<Step>, GraphError> {
+    fn launch(&mut self, launch: &Launch) -> Result<Option<Step>, GraphError> {
         let size = launch.size();
         if size == 0 {
             return Ok(None);
         }
-        let mut params = launch.params.clone();
+        let start = self.words.len();
+        self.words.extend_from_slice(&launch.params);
         for pointer in &launch.pointers {
-            params[pointer.word as usize] =
+            self.words[start + pointer.word as usize] =
                 self.memory[pointer.region as usize].base.wrapping_add(pointer.offset);
         }
-        Ok(Some(Step::Launch { code: self.code[launch.kernel as usize].clone(), params, size }))
+        let (code, params) = (self.code[launch.kernel as usize].clone(), start..self.words.len());
+        Ok(Some(Step::Launch { code, params, size }))
     }
 
     fn array(&self, view: &View) -> Result<Array, GraphError> {
         Ok(self.memory[view.region as usize].array(view)?)
     }
 
-    fn flag(&self, condition: &Condition) -> Result<Flag, GraphError> {
+    fn flag(&self, condition: &Condition) -> Result<Box<Flag>, GraphError> {
         let Condition { region, offset } = *condition;
         let view = View { region, offset, dtype: Type::I32, shape: Vec::new(), strides: Vec::new() };
-        Ok(Flag(self.array(&view)?))
+        Ok(Box::new(Flag(self.array(&view)?)))
     }
 }
 
-fn run_groups(groups: &[Group]) -> Result<(), GraphError> {
+fn run_groups(groups: &[Group], words: &[u64]) -> Result<(), GraphError> {
     for group in groups {
         if group.sharable && group.is_worth_sharing() {
-            run_together(group.steps.len(), &|i| group.steps[i].run_simple())?;
+            run_together(group.steps.len(), &|i| group.steps[i].run_simple(words))?;
         } else {
-            group.steps.iter().try_for_each(Step::run)?;
+            group.steps.iter().try_for_each(|step| step.run(words))?;
         }
     }
     Ok(())
@@ -179,10 +197,10 @@ impl Step {
     }
 
     #[inline]
-    fn run_simple(&self) -> Result<(), RuntimeError> {
+    fn run_simple(&self, words: &[u64]) -> Result<(), RuntimeError> {
         match self {
             Step::Launch { code, params, size } => match &**code {
-                Loaded::Cpu(function) => function.launch(params, *size),
+                Loaded::Cpu(function) => function.launch(&words[params.clone()], *size),
                 Loaded::Cuda { function, .. } => Err(RuntimeError::WrongDevice {
                     what: "the code",
                     expected: "cpu".into(),
@@ -196,15 +214,15 @@ impl Step {
     }
 
     #[inline]
-    fn run(&self) -> Result<(), GraphError> {
+    fn run(&self, words: &[u64]) -> Result<(), GraphError> {
         match self {
-            Step::Launch { .. } | Step::Move(_) | Step::Algorithm(_) => Ok(self.run_simple()?),
+            Step::Launch { .. } | Step::Move(_) | Step::Algorithm(_) => Ok(self.run_simple(words)?),
             Step::If { condition, on_true, on_false } => {
-                run_groups(if condition.is_set()? { on_true } else { on_false })
+                run_groups(if condition.is_set()? { on_true } else { on_false }, words)
             }
             Step::While { condition, body } => {
                 while condition.is_set()? {
-                    run_groups(body)?;
+                    run_groups(body, words)?;
                 }
                 Ok(())
             }

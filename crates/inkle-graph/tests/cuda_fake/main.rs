@@ -9,11 +9,12 @@ mod graphs;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod warp;
 
+use std::cell::Cell;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use inkle_graph::bundle::Bundle;
+use inkle_graph::bundle::{Anew, Bundle, CodeTarget, Compiler, SaveOptions};
 use inkle_graph::capture::{self, Address, CudaOptions, Launched};
-use inkle_graph::{Graph, GraphError, Kernel, Op};
+use inkle_graph::{CompiledCode, Graph, GraphError, Kernel, KernelSource, KernelUse, Op};
 use inkle_ir::Type;
 use inkle_runtime::algorithms::scan;
 use inkle_runtime::record::Verdict;
@@ -317,4 +318,66 @@ fn a_file_of_warp_s_runs() {
     }
     let short = graph.write("a", &view("a"), &ints(device, &[7]), None).unwrap_err().to_string();
     assert!(short.contains("`a`"), "{short}");
+}
+
+/// Compiles to text for GPUs, and says what it compiles for.
+struct Text;
+
+impl KernelSource for Text {
+    fn ir(&self) -> String {
+        "the kernel".into()
+    }
+
+    fn compile(&self, target: CodeTarget, _: &KernelUse) -> Result<CompiledCode, String> {
+        match target.is_cuda() {
+            true => Ok(CompiledCode { symbol: "add_one".into(), lanes: 1, image: b"// PTX".to_vec() }),
+            false => Err("there is no CPU compiler here".into()),
+        }
+    }
+}
+
+#[test]
+fn code_is_made_anew_of_the_ir_where_that_is_better_than_what_is_in_the_file() {
+    let (_turn, device) = turn();
+    let (array, add) = (ints(device, &[0]), code(device, "add_one"));
+    capture::begin(device).unwrap();
+    let kernel = || {
+        let kernel = Kernel { name: "kernel".into(), params_bytes: 32, ..Kernel::default() };
+        (kernel, Some(Arc::new(Text) as Arc<dyn KernelSource>))
+    };
+    let launched = Launched {
+        code: add.clone(),
+        kernel: &kernel,
+        params: vec![1 | 1 << 32, 1 | 1 << 32, 1, array.address()],
+        pointers: vec![Address { word: 3, array: array.clone(), reads: true, writes: true }],
+        block_dim: 64,
+        max_blocks: 0,
+        shared_bytes: 0,
+    };
+    capture::launch(device, None, launched).unwrap();
+    let graph = capture::end(device).unwrap();
+    let arch = device.arch();
+    let named = vec![CodeTarget::Cubin { arch }, CodeTarget::Ptx { arch }];
+    let bundle = graph.save(&SaveOptions { targets: named.clone(), ..SaveOptions::default() }).unwrap();
+    let load = |kept: &[CodeTarget], when: Anew, works: bool| {
+        let mut bundle = bundle.clone();
+        bundle.code.retain(|entry| kept.contains(&entry.target));
+        let asked = Cell::new(0);
+        let recompile = |_: &Kernel, _: &KernelUse, ir: &str, on: Device| {
+            assert_eq!((ir, on), ("the kernel", device));
+            asked.set(asked.get() + 1);
+            if works { Ok(add.clone()) } else { Err("no compiler".to_owned()) }
+        };
+        let outcome = bundle.load(device, Some(Compiler { recompile: &recompile, when }));
+        (asked.get(), outcome.is_ok())
+    };
+    let (machine, text, old) = (named[0], named[1], CodeTarget::Ptx { arch: 75 });
+    assert!(arch > 75, "the driver's GPU is newer than the oldest");
+    for (kept, asks) in [(vec![old, machine], 0), (vec![old, text], 0), (vec![old], 1), (vec![], 1)] {
+        assert_eq!(load(&kept, Anew::WhenBetter, true), (asks, true), "{kept:?}");
+        assert_eq!(load(&kept, Anew::WhenBetter, false), (asks, !kept.is_empty()), "{kept:?}");
+        assert_eq!(load(&kept, Anew::Always, true), (1, true), "{kept:?}");
+        assert_eq!(load(&kept, Anew::Always, false), (1, false), "{kept:?}");
+        assert_eq!(load(&kept, Anew::Never, true), (0, !kept.is_empty()), "{kept:?}");
+    }
 }

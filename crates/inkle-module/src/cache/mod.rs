@@ -44,6 +44,7 @@ use inkle_diag::trace::{self, Stage};
 pub use entry::{Entry, Origin};
 pub use prune::Pruned;
 pub use remote::{RemoteCache, RemoteError, RemoteOpener, flush_remote_cache, set_remote_opener};
+pub(crate) use settings::current;
 pub use settings::{
     CacheSettings, SizeLimit, SizeLimitError, cache_dir, configure_cache, kernel_cache, remote_cache_url,
 };
@@ -67,7 +68,7 @@ pub(crate) fn fetch<E>(
     key: &blake3::Hash,
     compile: impl FnOnce() -> Result<Entry, E>,
 ) -> Result<(Entry, Source), E> {
-    let Some(cache) = settings::current() else { return Ok((compile()?, Source::Compiled)) };
+    let Some(cache) = current() else { return Ok((compile()?, Source::Compiled)) };
     let looking = trace::part(Stage::Cache);
     if let Some(entry) = look(&cache, key) {
         return Ok((entry, Source::Cached));
