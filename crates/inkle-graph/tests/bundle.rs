@@ -1,7 +1,13 @@
 //! Bundles: what is written is read back, and damage is an error wherever it is.
 
+#[path = "../../../fuzz/entry.rs"]
+mod entry;
+
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
+use entry::{Reached, seal};
 use inkle_graph::bundle::{Bundle, BundleError, CodeTarget, SaveOptions, SecretKey};
 use inkle_graph::capture::{self, Address, Launched};
 use inkle_graph::{
@@ -203,25 +209,6 @@ fn every_changed_byte_is_noticed() {
     }
 }
 
-/// Makes the digests of a file right again, as far as its table can be followed.
-fn seal(bytes: &mut [u8]) {
-    let number = |bytes: &[u8], at: usize, size: usize| {
-        let mut wide = [0; 8];
-        wide[..size].copy_from_slice(&bytes[at..at + size]);
-        u64::from_le_bytes(wide) as usize
-    };
-    let count = number(bytes, 24, 4).min((bytes.len() - 64) / 64);
-    for entry in 0..count {
-        let at = 64 + 64 * entry;
-        let (start, length) = (number(bytes, at + 8, 8), number(bytes, at + 16, 8));
-        let Some(section) = start.checked_add(length).and_then(|end| bytes.get(start..end)) else { continue };
-        let digest = *blake3::hash(section).as_bytes();
-        bytes[at + 32..at + 64].copy_from_slice(&digest);
-    }
-    let digest = *blake3::hash(&bytes[64..64 + 64 * count]).as_bytes();
-    bytes[32..64].copy_from_slice(&digest);
-}
-
 #[test]
 fn a_signed_file_names_its_signer_and_notices_every_changed_byte() {
     let (graph, options) = everything(true);
@@ -279,29 +266,38 @@ fn whoever_changes_a_signed_file_cannot_make_its_signature_right() {
 /// Whoever can write a file can write its digests; then whatever it says is checked, or harmless.
 #[test]
 fn damage_under_right_digests_never_panics() {
-    let (graph, options) = everything(true);
-    let mut bundle = graph.save(&options).unwrap();
-    bundle.ir.clear();
-    let bytes = bundle.to_bytes();
-    let mut outcomes = [0usize; 3];
-    for place in 8..bytes.len() {
-        for value in [0u8, 1, 2, 0x7f, 0x80, 0xff] {
-            if bytes[place] == value {
-                continue;
-            }
-            let mut damaged = bytes.clone();
-            damaged[place] = value;
-            seal(&mut damaged);
-            match Bundle::from_bytes(damaged) {
-                Err(_) => outcomes[0] += 1,
-                Ok(bundle) => match bundle.load(Device::cpu(), None) {
-                    Err(_) => outcomes[1] += 1,
-                    Ok(_) => outcomes[2] += 1,
-                },
+    let mut reached = BTreeMap::new();
+    for with_launch in [true, false] {
+        let (graph, options) = everything(with_launch);
+        let mut bundle = graph.save(&options).unwrap();
+        bundle.ir.clear();
+        let bytes = bundle.to_bytes();
+        for place in 8..bytes.len() {
+            for value in [0u8, 1, 2, 0x7f, 0x80, 0xff] {
+                let mut damaged = bytes.clone();
+                damaged[place] = value;
+                *reached.entry(entry::bundle(&damaged)).or_insert(0) += 1;
             }
         }
     }
-    assert!(outcomes[0] > 1000 && outcomes[1] > 1000, "{outcomes:?}");
+    // The code of the launch is none, so nothing with a launch can be loaded.
+    for far in [Reached::Refused, Reached::Read, Reached::Loaded] {
+        assert!(reached[&far] > 1000, "{reached:?}");
+    }
+}
+
+/// Files that the fuzzer found to go new ways; those that once failed are among them.
+#[test]
+fn the_corpus_of_the_fuzzer_never_panics() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+    let bundles = entry::corpus(&folder.join("bundle"));
+    let far = bundles.iter().filter(|(_, bytes)| entry::bundle(bytes) >= Reached::Read).count();
+    assert!(bundles.len() > 50 && far > 20, "{far} of {} bundles are read", bundles.len());
+    let objects = entry::corpus(&folder.join("object"));
+    objects.iter().for_each(|(_, bytes)| {
+        entry::object(bytes);
+    });
+    assert!(objects.len() > 20, "{} objects", objects.len());
 }
 
 #[test]
