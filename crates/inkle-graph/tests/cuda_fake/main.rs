@@ -48,7 +48,11 @@ fn code(device: Device, name: &str) -> Arc<Loaded> {
 
 /// Shows a launch to the capture and, as a launch does, makes it unless it was kept.
 fn launch(code: &Arc<Loaded>, array: &Array, stream: &Stream) {
-    let kernel = || (Kernel { name: "kernel".into(), params_bytes: 32, ..Kernel::default() }, None);
+    launch_from(code, array, stream, None);
+}
+
+fn launch_from(code: &Arc<Loaded>, array: &Array, stream: &Stream, source: Option<Arc<dyn KernelSource>>) {
+    let kernel = || (Kernel { name: "kernel".into(), params_bytes: 32, ..Kernel::default() }, source.clone());
     let params = vec![1 | 1 << 32, 1 | 1 << 32, 1, array.address()];
     let pointers = vec![Address { word: 3, array: array.clone(), reads: true, writes: true }];
     let launched = Launched {
@@ -341,20 +345,7 @@ fn code_is_made_anew_of_the_ir_where_that_is_better_than_what_is_in_the_file() {
     let (_turn, device) = turn();
     let (array, add) = (ints(device, &[0]), code(device, "add_one"));
     capture::begin(device).unwrap();
-    let kernel = || {
-        let kernel = Kernel { name: "kernel".into(), params_bytes: 32, ..Kernel::default() };
-        (kernel, Some(Arc::new(Text) as Arc<dyn KernelSource>))
-    };
-    let launched = Launched {
-        code: add.clone(),
-        kernel: &kernel,
-        params: vec![1 | 1 << 32, 1 | 1 << 32, 1, array.address()],
-        pointers: vec![Address { word: 3, array: array.clone(), reads: true, writes: true }],
-        block_dim: 64,
-        max_blocks: 0,
-        shared_bytes: 0,
-    };
-    capture::launch(device, None, launched).unwrap();
+    launch_from(&add, &array, &device.stream().unwrap(), Some(Arc::new(Text)));
     let graph = capture::end(device).unwrap();
     let arch = device.arch();
     let named = vec![CodeTarget::Cubin { arch }, CodeTarget::Ptx { arch }];
