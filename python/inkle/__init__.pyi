@@ -771,7 +771,7 @@ def capture_if(condition: Any, on_true: Any = ..., on_false: Any = ..., stream: 
 def capture_launch(graph: Any, stream: Any = ...) -> Any:
     """Runs a graph: at once on the CPU, on a stream on a GPU. While another graph is captured it becomes part of that one."""
 
-def capture_load(path: Any, device: Any = ..., public_key: Any = ...) -> Any:
+def capture_load(path: Any, device: Any = ..., recompile: Any = ..., public_key: Any = ...) -> Any:
     """A graph from a file that `capture_save` wrote, or from the bytes of one.
 
     Its memory is its own: `set_param` and `get_param` reach the arrays that were named. Code for the device is in the
@@ -780,6 +780,8 @@ def capture_load(path: Any, device: Any = ..., public_key: Any = ...) -> Any:
     Args:
         path: The file's path, or its bytes.
         device: The device to run on; the default one for `None`.
+        recompile: Whether the kernels are compiled for this very device, from the IR in the file: `None` does so where the
+            file has no code for it, or for a GPU only PTX for older ones; `True` always, `False` never.
         public_key: The key that the file has to be signed with (`inkle sign`): the path of a file in PEM, or 32 bytes.
     """
 
