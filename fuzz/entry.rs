@@ -9,6 +9,9 @@ const MOST_MEMORY: u64 = 1 << 24;
 /// Graphs that touch more elements than this are not run.
 const MOST_ELEMENTS: u64 = 1 << 16;
 
+/// What files of Warp's find beside them.
+const CODE: &[u8] = b"// PTX";
+
 /// How far a file came.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Reached {
@@ -32,7 +35,10 @@ pub fn bundle(bytes: &[u8]) -> Reached {
 }
 
 fn open(bytes: Vec<u8>) -> Reached {
-    let Ok(bundle) = Bundle::from_bytes(bytes) else { return Reached::Refused };
+    // A file of Warp's gets any code that it asks for.
+    let Ok(bundle) = Bundle::from_bytes_and_code(bytes, &|_| Ok(CODE.to_vec())) else {
+        return Reached::Refused;
+    };
     let again = Bundle::from_bytes(bundle.to_bytes()).expect("what was read can be written and read");
     assert_eq!((&again.stream, &again.code), (&bundle.stream, &bundle.code));
     assert_eq!(validate(&bundle.stream), Ok(()));
