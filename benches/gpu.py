@@ -70,6 +70,10 @@ def measure(contestants, device, repeats, quick):
                     note(f"module of {many['kernels']} kernels, {state}", contestant.name, [seconds])
         for repeat in range(1 if quick else 3):
             print(f"throughput, round {repeat + 1}", file=sys.stderr)
+            for contestant in contestants:
+                printed = contestant.run("graphs.py", cache=caches[contestant.name], device=device, quick=quick).printed
+                for measurement, values in printed["seconds"].items():
+                    note(measurement, contestant.name, values)
             runs = {
                 contestant.name: contestant.run(
                     "gpu_throughput.py", cache=caches[contestant.name], device=device, quick=quick
@@ -89,7 +93,14 @@ def targets(medians, work):
     """`(what, reached, limit, holds)` for each number the project set itself, stated for one H200."""
     reached = medians.get
     rows = []
-    for measurement, limit in (("compile, load, launch 3 kernels, cold", 0.1), ("launch", 5e-6)):
+    for measurement, limit in (
+        ("compile, load, launch 3 kernels, cold", 0.1),
+        ("launch", 5e-6),
+        ("graph, save", 1.8e-3),
+        ("graph, load", 1e-3),
+        ("graph, first launch", 7.6e-3),
+        ("graph, replay per operation", 1.2e-6),
+    ):
         value = reached(measurement, {}).get("inkle")
         if value is not None:
             rows.append((measurement, human(value), f"under {human(limit)}", value <= limit))

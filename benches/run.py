@@ -69,6 +69,12 @@ def measure(contestants, repeats, quick):
                 if contestant.name == "inkle":
                     note(FRONT_END, contestant.name, contestant.run("front_end.py").printed["seconds"])
         for repeat in range(1 if quick else 3):
+            print(f"graphs, round {repeat + 1}", file=sys.stderr)
+            for contestant in contestants:
+                printed = contestant.run("graphs.py", cache=caches[contestant.name], quick=quick).printed
+                for measurement, values in printed["seconds"].items():
+                    note(measurement, contestant.name, values)
+        for repeat in range(1 if quick else 3):
             for cores in ("all cores", "one core"):
                 print(f"throughput on {cores}, round {repeat + 1}", file=sys.stderr)
                 for contestant in contestants:
@@ -107,6 +113,9 @@ def targets(medians):
         ("import, after numpy", inkle("import, after numpy"), 20 * MILLISECOND),
         ("launch", inkle("launch, all cores"), 0.5e-6),
         ("recorded launch", inkle("recorded launch, all cores"), 0.1e-6),
+        ("graph, replay per operation", inkle("graph, replay per operation"), 0.1e-6),
+        ("graph, save 1000 launches", inkle("graph, save"), 1.8 * MILLISECOND),
+        ("graph, load 1000 launches", inkle("graph, load"), 1.0 * MILLISECOND),
         (FRONT_END, inkle(FRONT_END), 10 * MILLISECOND),
     ):
         rows.append((what, human(value), f"under {human(limit)}", value <= limit))

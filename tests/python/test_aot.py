@@ -35,6 +35,10 @@ def count(out: wp.array(dtype=int)):
     wp.atomic_add(out, 0, 1)
 """
 
+# The same without the kernels' bodies.
+ABSENT = re.sub(r"(def (?:limit|count)\(.*\):\n)(?:    .*\n)+", r"\1    pass\n", SOURCE)
+assert ABSENT.count("pass") == 2
+
 
 @pytest.fixture
 def module(tmp_path):
@@ -163,12 +167,70 @@ def test_only_what_changed_is_compiled(module, tmp_path, monkeypatch):
 
 def test_bodies_may_be_absent_where_the_hash_is_stripped(module, tmp_path):
     wp.compile_aot_module(module, "cpu", module_dir=tmp_path / "out", strip_hash=True)
-    absent = re.sub(r"(def (?:limit|count)\(.*\):\n)(?:    .*\n)+", r"\1    pass\n", SOURCE)
-    assert absent.count("pass") == 2
-    module = reload(module, absent)
+    module = reload(module, ABSENT)
     wp.load_aot_module(module, "cpu", module_dir=tmp_path / "out", strip_hash=True)
     check(module)
     assert wp.get_module_options(module)["strip_hash"] is True
+
+
+def captured(module):
+    """A graph that launches the module's kernel, and its arrays."""
+    x, y = (wp.zeros(3, dtype=float, device="cpu") for _ in range(2))
+    bounds = module.Range()
+    bounds.low, bounds.high = 0.0, 1.0
+    with wp.ScopedCapture(device="cpu") as capture:
+        wp.launch(module.limit, dim=3, inputs=[x, bounds], outputs=[y], device="cpu")
+    return capture.graph, {"x": x}, {"y": y}
+
+
+def check_graph(graph):
+    graph.set_param("x", wp.array([-1.0, 0.25, 7.0], dtype=float, device="cpu"))
+    wp.capture_launch(graph)
+    y = wp.zeros(3, dtype=float, device="cpu")
+    graph.get_param("y", y)
+    assert y.numpy().tolist() == [0.0, 0.5, 2.0]
+
+
+def inspected(path):
+    command = [sys.executable, "-m", "inkle", "inspect", str(path), "--json"]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def test_a_graph_of_loaded_code_is_saved_with_code_for_every_machine(module, tmp_path):
+    wp.compile_aot_module(module, "cpu", module_dir=tmp_path / "out")
+    wp.load_aot_module(module, "cpu", module_dir=tmp_path / "out")
+    graph, inputs, outputs = captured(module)
+    wp.capture_save(graph, tmp_path / "g.wrp", inputs=inputs, outputs=outputs)
+    check_graph(wp.capture_load(tmp_path / "g.wrp", device="cpu"))
+    found = inspected(tmp_path / "g.wrp")
+    assert {code["target"] for code in found["code"]} == {"x86-64-v2", "x86-64-v3", "aarch64", "compute_75"}
+    assert all(kernel["ir_bytes"] > 0 for kernel in found["kernels"])
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="levels are those of x86-64")
+def test_a_graph_of_absent_bodies_is_saved_with_the_code_of_the_files_that_are_there(module, tmp_path):
+    archs = ["x86-64-v2", "aarch64", 80]
+    wp.compile_aot_module(module, arch=archs, module_dir=tmp_path / "out", strip_hash=True)
+    module = reload(module, ABSENT)
+    wp.load_aot_module(module, "cpu", module_dir=tmp_path / "out", strip_hash=True)
+    graph, inputs, outputs = captured(module)
+    wp.capture_save(graph, tmp_path / "g.wrp", inputs=inputs, outputs=outputs, targets=["compute_80"])
+    check_graph(wp.capture_load(tmp_path / "g.wrp", device="cpu"))
+    found = inspected(tmp_path / "g.wrp")
+    assert {code["target"] for code in found["code"]} == {"x86-64-v2", "aarch64", "compute_80"}
+    assert all(kernel["ir_bytes"] == 0 for kernel in found["kernels"])
+    assert any("x86-64-v3" in note and "compile_aot_module" in note for note in found["notes"])
+    with pytest.raises(RuntimeError, match=r"sm_90.*its body is not in this program.*sm90\.cubin"):
+        wp.capture_save(graph, tmp_path / "h.wrp", targets=["sm_90"])
+
+
+def test_a_graph_of_absent_bodies_and_code_for_this_very_cpu_is_not_saved(module, tmp_path):
+    wp.compile_aot_module(module, "cpu", module_dir=tmp_path / "out", strip_hash=True)
+    module = reload(module, ABSENT)
+    wp.load_aot_module(module, "cpu", module_dir=tmp_path / "out", strip_hash=True)
+    graph, *_ = captured(module)
+    with pytest.raises(RuntimeError, match="`limit`.*any target.*body is not in this program.*`arch`"):
+        wp.capture_save(graph, tmp_path / "g.wrp")
 
 
 DIFFERENTIABLE = """

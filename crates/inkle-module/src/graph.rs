@@ -55,7 +55,7 @@ fn compiled(entry: Entry) -> CompiledCode {
     CompiledCode { symbol: entry.symbol, lanes: entry.lanes, image: entry.code }
 }
 
-fn machine(target: CodeTarget) -> Target {
+pub(crate) fn machine(target: CodeTarget) -> Target {
     match target {
         CodeTarget::X86_64 { level } => {
             Target::Cpu(CpuTarget { cpu: format!("x86-64-v{level}"), ..CpuTarget::baseline_x86_64() })
@@ -67,7 +67,7 @@ fn machine(target: CodeTarget) -> Target {
 }
 
 /// What a kernel was captured with, for another kind of device.
-fn options_for(captured: &Options, on_gpu: bool, usage: &KernelUse) -> Options {
+pub(crate) fn options_for(captured: &Options, on_gpu: bool, usage: &KernelUse) -> Options {
     if !on_gpu {
         return Options { aligned: false, grid_stride: false, ..captured.clone() };
     }

@@ -8,7 +8,7 @@ use inkle_ir::{KernelAccess, Type};
 use inkle_runtime::{Device, Loaded};
 
 use super::file::{AotError, AotFile};
-use super::{AotKernel, block_bytes, signature};
+use super::{AheadSource, AotKernel, block_bytes, file_suffix, signature};
 use crate::error::CompileError;
 use crate::kernel::{KernelIr, load_entry};
 
@@ -17,6 +17,9 @@ use crate::kernel::{KernelIr, load_entry};
 pub struct AotCode {
     device: Device,
     kernel: AotKernel,
+    /// The file it is from, and what its name ends with.
+    path: PathBuf,
+    suffix: String,
     /// Whether the program's kernel must be the one that was compiled, not only have its parameters.
     strict: bool,
     /// One slot a variant.
@@ -48,7 +51,8 @@ impl AotCode {
         }
         let code = |kernel: &AotKernel| {
             let loaded = Mutex::new(vec![None; kernel.variants.len()]);
-            Arc::new(AotCode { device, kernel: kernel.clone(), strict, loaded })
+            let (path, suffix) = (path.to_owned(), file_suffix(&file.target));
+            Arc::new(AotCode { device, kernel: kernel.clone(), path, suffix, strict, loaded })
         };
         Ok(found.into_iter().map(code).collect())
     }
@@ -92,6 +96,11 @@ impl AotCode {
         let loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let index = loaded.iter().position(|known| known.as_ref().is_some_and(|k| Arc::ptr_eq(k, code)))?;
         Some((&self.kernel.digest, &self.kernel.variants[index].entry.origin.options))
+    }
+
+    /// Where a graph gets code for other machines from, of which `options` were captured: the files beside this one.
+    pub fn source(&self, options: Options) -> AheadSource {
+        AheadSource::new(&self.path, &self.suffix, &self.kernel, options)
     }
 
     /// The variant for a launch that these options fit, and its code if it is loaded.

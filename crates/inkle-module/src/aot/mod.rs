@@ -16,6 +16,7 @@
 
 mod file;
 mod load;
+mod source;
 mod target;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,6 +26,7 @@ use inkle_ir::{ParamLayout, Type};
 
 pub use file::{AotError, AotFile};
 pub use load::AotCode;
+pub use source::AheadSource;
 pub use target::{file_suffix, find_file};
 
 use crate::cache::Entry;

@@ -231,12 +231,21 @@ impl Instance {
         let params_bytes = self.words as u32 * 8;
         let mut kernel =
             GraphKernel { name: self.name.clone(), params_bytes, params, ..GraphKernel::default() };
-        if let Some((digest, options)) = self.ahead.iter().find_map(|code| code.origin(loaded)) {
+        let outcome = self.source.outcome.get().and_then(|outcome| outcome.as_ref().ok());
+        for code in &self.ahead {
+            let Some((digest, options)) = code.origin(loaded) else { continue };
             kernel.digest = *digest.as_bytes();
             kernel.options = options.to_owned();
-            return (kernel, None);
+            let Some(options) = Options::from_key(options) else { return (kernel, None) };
+            // Whoever has the kernel's body can compile it for any machine.
+            let body = outcome.map(|compiled| &compiled.forward.kernel).filter(|own| code.is_of(own.ir()));
+            let source: Arc<dyn KernelSource> = match body {
+                Some(own) => Arc::new(GraphSource::new(own.clone(), options)),
+                None => Arc::new(code.source(options)),
+            };
+            return (kernel, Some(source));
         }
-        let Some(Ok(compiled)) = self.source.outcome.get() else { return (kernel, None) };
+        let Some(compiled) = outcome else { return (kernel, None) };
         let backward = compiled.backward.lock().unwrap_or_else(|e| e.into_inner());
         let backward = backward.iter().filter_map(|(_, code)| code.as_deref().ok());
         for code in std::iter::once(&compiled.forward).chain(backward) {
