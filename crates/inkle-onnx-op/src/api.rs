@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 
 use inkle_ir::Scalar;
 use ort_sys::{
-    ONNXTensorElementDataType, OrtApi, OrtApiBase, OrtKernelContext, OrtKernelInfo, OrtMemoryInfo, OrtStatus,
-    OrtStatusPtr, OrtTensorTypeAndShapeInfo, OrtValue,
+    ONNXTensorElementDataType, OrtApi, OrtApiBase, OrtKernelContext, OrtKernelInfo, OrtMemoryInfo,
+    OrtMemoryInfoDeviceType, OrtStatus, OrtStatusPtr, OrtTensorTypeAndShapeInfo, OrtValue,
 };
 
 use crate::FAILED;
@@ -185,6 +185,33 @@ impl Api {
         // SAFETY: the caller's contract; the function only asks for the address.
         self.check(unsafe { ((*self.0).GetTensorMutableData)(value.cast_mut(), &mut data) })?;
         Ok(data)
+    }
+
+    /// The number of inputs of a kernel's node.
+    ///
+    /// # Safety
+    /// The information is alive.
+    pub unsafe fn node_input_count(&self, info: *const OrtKernelInfo) -> Outcome<usize> {
+        let mut count = 0;
+        // SAFETY: the caller's contract; the place is valid.
+        self.check(unsafe { ((*self.0).KernelInfo_GetInputCount)(info, &mut count) })?;
+        Ok(count)
+    }
+
+    /// Whether a tensor lies on a GPU.
+    ///
+    /// # Safety
+    /// The value is alive and a tensor.
+    pub unsafe fn is_on_gpu(&self, value: *const OrtValue) -> Outcome<bool> {
+        let (mut info, mut kind): (*const OrtMemoryInfo, i32) = (ptr::null(), 0);
+        // SAFETY: the caller's contract; the information lives as long as the value. The kind is read as a number, since a
+        // later version may have ones that the declarations do not know.
+        unsafe {
+            self.check(((*self.0).GetTensorMemoryInfo)(value, &mut info))?;
+            let place = ptr::from_mut(&mut kind).cast::<OrtMemoryInfoDeviceType>();
+            ((*self.0).MemoryInfoGetDeviceType)(info, place);
+        }
+        Ok(kind == OrtMemoryInfoDeviceType::OrtMemoryInfoDeviceType_GPU as i32)
     }
 
     /// The index of the device that a tensor lies on.

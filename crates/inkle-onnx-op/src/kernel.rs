@@ -1,17 +1,19 @@
 //! The operator's kernels.
 
-use inkle_graph::function::{Function, Port, tensor_text};
-use inkle_ir::Scalar;
+use std::ffi::CStr;
+
+use inkle_graph::function::{Function, FunctionError, Port, tensor_text};
+use inkle_ir::{Scalar, Type};
 use inkle_runtime::{Array, Device, Stream};
 use ort_sys::{OrtKernelContext, OrtKernelInfo, OrtValue};
 
 use crate::api::{Api, Outcome};
-use crate::operator::OUTPUTS;
+use crate::leapp;
 
 /// Which execution provider a kernel is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum On {
-    /// The CPU.
+    /// The CPU, where the tensors lie.
     Cpu,
     /// CUDA: tensors lie on a GPU, and work is queued on the session's stream.
     Cuda,
@@ -23,36 +25,29 @@ pub struct Kernel {
     on: On,
     what: String,
     function: Function,
+    /// The index of the first input that is not the bundle.
+    first: usize,
+    /// Whether the graph runs on a GPU wherever the tensors are.
+    needs_gpu: bool,
 }
 
+/// The attribute that says what the outputs of `Replay` are.
+const OUTPUTS: &CStr = c"outputs";
+/// The attribute that says what the tensors of `WrpRunner` are.
+const METADATA: &CStr = c"runtime_metadata";
+
 impl Kernel {
-    /// Reads the bundle.
+    /// A kernel of `Replay`.
     ///
     /// # Errors
-    /// What is wrong with it, or with the node.
+    /// What is wrong with the bundle, or with the node.
     ///
     /// # Safety
     /// The information is alive.
-    pub unsafe fn new(api: Api, on: On, what: String, info: *const OrtKernelInfo) -> Outcome<Kernel> {
+    pub unsafe fn replay(api: Api, on: On, what: &str, info: *const OrtKernelInfo) -> Outcome<Kernel> {
         // SAFETY: the caller's contract.
-        let Some(bundle) = (unsafe { api.constant_input(info, 0) })? else {
-            return Err(
-                "its first input, the bundle, has to be a constant of the model (an initializer)".into()
-            );
-        };
-        // SAFETY: the constant is alive while the kernel is made.
-        let (scalar, shape) = unsafe { api.describe(bundle) }?;
-        let (Some(Scalar::U8), &[bytes]) = (scalar, shape.as_slice()) else {
-            return Err("its first input, the bundle, has to be a tensor of uint8 with one dimension".into());
-        };
-        // SAFETY: as above.
-        let data = unsafe { api.data(bundle) }?;
-        let bytes = match bytes {
-            0 => Vec::new(),
-            // SAFETY: the tensor is memory of the CPU with that many bytes.
-            count => unsafe { std::slice::from_raw_parts(data.cast::<u8>(), count as usize) }.to_vec(),
-        };
-        let function = Function::from_bytes(bytes).map_err(text)?;
+        let bundle = unsafe { bundle(api, info, 0) }?;
+        let function = Function::from_bytes(bundle).map_err(text)?;
         // SAFETY: the caller's contract.
         if let Some(outputs) = unsafe { api.attribute(info, OUTPUTS) } {
             function.check_signature(&outputs).map_err(text)?;
@@ -61,7 +56,25 @@ impl Kernel {
             // That there is no code for this machine is said when the session is made.
             function.prepare(Device::cpu()).map_err(text)?;
         }
-        Ok(Kernel { api, on, what, function })
+        Ok(Kernel { api, on, what: what.to_owned(), function, first: 1, needs_gpu: false })
+    }
+
+    /// A kernel of LEAPP's `WrpRunner`.
+    ///
+    /// # Errors
+    /// As for [`replay`](Kernel::replay).
+    ///
+    /// # Safety
+    /// The information is alive.
+    pub unsafe fn wrp_runner(api: Api, on: On, what: &str, info: *const OrtKernelInfo) -> Outcome<Kernel> {
+        // SAFETY: the caller's contract.
+        let (metadata, inputs) = unsafe { (api.attribute(info, METADATA), api.node_input_count(info)?) };
+        let metadata = metadata.ok_or("it has no attribute runtime_metadata")?;
+        let last = inputs.checked_sub(1).ok_or("it has no inputs")?;
+        // SAFETY: the caller's contract.
+        let archive = unsafe { bundle(api, info, last) }?;
+        let function = leapp::function(&archive, &metadata)?;
+        Ok(Kernel { api, on, what: what.to_owned(), function, first: 0, needs_gpu: true })
     }
 
     /// ONNX Runtime.
@@ -98,8 +111,8 @@ impl Kernel {
         let mut values_in = Vec::with_capacity(ports_in.len());
         for (index, port) in ports_in.iter().enumerate() {
             let found = || {
-                // SAFETY: the caller's contract; the bundle is the first input.
-                let value = unsafe { api.input(context, index + 1) }?;
+                // SAFETY: the caller's contract; the bundle is first or last.
+                let value = unsafe { api.input(context, index + self.first) }?;
                 // SAFETY: the value is a tensor of this call.
                 unsafe { check(api, port, value) }?;
                 Ok(value)
@@ -126,8 +139,12 @@ impl Kernel {
         };
         let stream = match self.on {
             On::Cpu => None,
-            // SAFETY: the stream belongs to the primary context, and lives longer than this call.
-            On::Cuda => Some(unsafe { Stream::from_handle(device, api.stream(context)?) }.map_err(text)?),
+            On::Cuda => {
+                // SAFETY: the caller's contract.
+                let handle = unsafe { api.stream(context) }?;
+                // SAFETY: the stream belongs to the primary context, and lives longer than this call.
+                Some(unsafe { Stream::from_handle(device, handle) }.map_err(text)?)
+            }
         };
         let mut arrays_in = Vec::with_capacity(values_in.len());
         for (port, value) in ports_in.iter().zip(values_in) {
@@ -143,8 +160,59 @@ impl Kernel {
                 None => unwanted(device, port, stream.as_ref())?,
             });
         }
+        if self.needs_gpu && device.is_cpu() {
+            return through_gpu(function, &arrays_in, &arrays_out).map_err(text);
+        }
         function.call(device, &arrays_in, &arrays_out, stream.as_ref()).map_err(text)
     }
+}
+
+/// Calls a function on the first GPU with tensors of the CPU, and waits for it.
+fn through_gpu(function: &Function, inputs: &[Array], outputs: &[Array]) -> Result<(), FunctionError> {
+    let gpu = Device::cuda(0)?;
+    let sent = inputs.iter().map(|array| array.to_device(gpu)).collect::<Result<Vec<Array>, _>>()?;
+    let made = function.outputs().iter().map(|port| Array::empty(gpu, port.dtype, &port.extents));
+    let made = made.collect::<Result<Vec<Array>, _>>()?;
+    function.call(gpu, &sent, &made, None)?;
+    for (output, made) in outputs.iter().zip(&made) {
+        output.copy_from(made, None)?;
+    }
+    Ok(())
+}
+
+/// The bytes of the constant input that is a bundle.
+///
+/// # Safety
+/// The information is alive.
+unsafe fn bundle(api: Api, info: *const OrtKernelInfo, index: usize) -> Outcome<Vec<u8>> {
+    let which = if index == 0 { "first" } else { "last" };
+    // SAFETY: the caller's contract.
+    let Some(value) = (unsafe { api.constant_input(info, index) })? else {
+        return Err(format!(
+            "its {which} input, the bundle, has to be a constant of the model (an initializer)"
+        ));
+    };
+    // SAFETY: the constant is alive while the kernel is made.
+    let (scalar, shape) = unsafe { api.describe(value) }?;
+    let (Some(Scalar::U8), &[bytes]) = (scalar, shape.as_slice()) else {
+        return Err(format!("its {which} input, the bundle, has to be a tensor of uint8 with one dimension"));
+    };
+    if bytes == 0 {
+        return Ok(Vec::new());
+    }
+    // SAFETY: as above.
+    let (data, on_gpu) = unsafe { (api.data(value)?, api.is_on_gpu(value)?) };
+    if on_gpu {
+        // SAFETY: as above.
+        let device = Device::cuda(unsafe { api.device_index(value) }?).map_err(text)?;
+        let address = data.expose_provenance() as u64;
+        let byte = Type::Scalar(Scalar::U8);
+        // SAFETY: the tensor is memory of the device with that many bytes, alive until this returns.
+        let array = unsafe { Array::foreign(device, byte, address, &[bytes], None, Box::new(())) };
+        return array.and_then(|array| array.to_bytes()).map_err(text);
+    }
+    // SAFETY: the tensor is memory of the CPU with that many bytes.
+    Ok(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), bytes as usize) }.to_vec())
 }
 
 fn text(error: impl std::fmt::Display) -> String {

@@ -1,9 +1,9 @@
-//! The ONNX Runtime operator `Replay` of the domain `ai.inkle`.
+//! The ONNX Runtime operator `Replay` of the domain `ai.inkle`, and LEAPP's `WrpRunner` ([`leapp`]).
 //!
 //! A library of custom operators: `SessionOptions.register_custom_ops_library` calls [`RegisterCustomOps`]. It links to
 //! nothing of ONNX Runtime, which hands over a table of its functions ([`api`]); any version from 1.18 on does.
 //!
-//! The operator has the inputs `bundle`, a constant `uint8` tensor that holds a graph file, and then what the file's graph
+//! `Replay` has the inputs `bundle`, a constant `uint8` tensor that holds a graph file, and then what the file's graph
 //! takes; its outputs are what the graph gives. ONNX Runtime cannot ask an operator for the types of such outputs: the model
 //! has them, as `value_info`. The optional attribute `outputs` says what they are, as
 //! [`inkle_graph::function::parse_signature`] reads it, and is compared with the file. What the operator computes is in
@@ -13,17 +13,15 @@
 
 mod api;
 mod kernel;
+mod leapp;
 mod operator;
 
-use std::ffi::{CStr, c_char};
+use std::ffi::c_char;
 use std::ptr;
 
 use ort_sys::{OrtApiBase, OrtCustomOpDomain, OrtErrorCode, OrtSessionOptions, OrtStatusPtr};
 
 use api::Api;
-
-/// The domain of the operators.
-const DOMAIN: &CStr = c"ai.inkle";
 
 /// Adds the operators to a session's options.
 ///
@@ -41,16 +39,19 @@ pub unsafe extern "system" fn RegisterCustomOps(
         Err(status) => return status,
     };
     api.outcome("the library of operators", || {
-        let mut domain: *mut OrtCustomOpDomain = ptr::null_mut();
-        // SAFETY: the domain's name and the operators live as long as the process, the options are the caller's. The
-        // session holds the domain from now on.
-        unsafe {
-            api.check(((*api.table()).CreateCustomOpDomain)(DOMAIN.as_ptr(), &mut domain))?;
-            for operator in operator::ALL {
-                api.check(((*api.table()).CustomOpDomain_Add)(domain, operator))?;
+        for (name, operators) in operator::DOMAINS {
+            let mut domain: *mut OrtCustomOpDomain = ptr::null_mut();
+            // SAFETY: the domain's name and the operators live as long as the process, the options are the caller's. The
+            // session holds the domain from now on.
+            unsafe {
+                api.check(((*api.table()).CreateCustomOpDomain)(name.as_ptr(), &mut domain))?;
+                for operator in operators {
+                    api.check(((*api.table()).CustomOpDomain_Add)(domain, operator))?;
+                }
+                api.check(((*api.table()).AddCustomOpDomain)(options, domain))?;
             }
-            api.check(((*api.table()).AddCustomOpDomain)(options, domain))
         }
+        Ok(())
     })
 }
 

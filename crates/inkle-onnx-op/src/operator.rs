@@ -11,16 +11,21 @@ use ort_sys::{
 use crate::api::{Api, VERSION};
 use crate::kernel::{Kernel, On};
 
-/// Every operator.
-pub const ALL: [&OrtCustomOp; 2] = [&ON_CPU, &ON_CUDA];
+/// The domains, and the operators of each: one for each execution provider.
+pub const DOMAINS: [(&CStr, [&OrtCustomOp; 2]); 2] = [
+    (c"ai.inkle", [&REPLAY_ON_CPU, &REPLAY_ON_CUDA]),
+    (c"com.nvidia.warp", [&WRP_RUNNER_ON_CPU, &WRP_RUNNER_ON_CUDA]),
+];
 
-static ON_CPU: OrtCustomOp = operator(create_on_cpu, on_cpu);
-static ON_CUDA: OrtCustomOp = operator(create_on_cuda, on_cuda);
+static REPLAY_ON_CPU: OrtCustomOp = replay(create::<REPLAY, CPU>, on_cpu);
+static REPLAY_ON_CUDA: OrtCustomOp = replay(create::<REPLAY, CUDA>, on_cuda);
+static WRP_RUNNER_ON_CPU: OrtCustomOp = wrp_runner(create::<WRP_RUNNER, CPU>, on_cpu);
+static WRP_RUNNER_ON_CUDA: OrtCustomOp = wrp_runner(create::<WRP_RUNNER, CUDA>, on_cuda);
 
-/// The name of the operator.
-pub const NAME: &CStr = c"Replay";
-/// The attribute that says what the outputs are.
-pub const OUTPUTS: &CStr = c"outputs";
+const REPLAY: bool = false;
+const WRP_RUNNER: bool = true;
+const CPU: bool = false;
+const CUDA: bool = true;
 
 type Create = unsafe extern "system" fn(
     *const OrtCustomOp,
@@ -30,7 +35,8 @@ type Create = unsafe extern "system" fn(
 ) -> OrtStatusPtr;
 type Text = unsafe extern "system" fn(*const OrtCustomOp) -> *const c_char;
 
-const fn operator(create: Create, provider: Text) -> OrtCustomOp {
+/// The bundle, then any number of tensors of any type.
+const fn replay(create: Create, provider: Text) -> OrtCustomOp {
     OrtCustomOp {
         version: VERSION,
         // The later functions with a status are used in place of these.
@@ -39,9 +45,8 @@ const fn operator(create: Create, provider: Text) -> OrtCustomOp {
         CreateKernelV2: Some(create),
         KernelComputeV2: Some(compute),
         KernelDestroy: Some(destroy),
-        GetName: Some(name),
+        GetName: Some(replay_name),
         GetExecutionProviderType: Some(provider),
-        // The bundle, then any number of tensors of any type.
         GetInputTypeCount: Some(two),
         GetInputType: Some(input_type),
         GetInputCharacteristic: Some(input_characteristic),
@@ -64,8 +69,26 @@ const fn operator(create: Create, provider: Text) -> OrtCustomOp {
     }
 }
 
-unsafe extern "system" fn name(_: *const OrtCustomOp) -> *const c_char {
-    NAME.as_ptr()
+/// Any number of tensors of any type, the last of which is the bundle.
+const fn wrp_runner(create: Create, provider: Text) -> OrtCustomOp {
+    OrtCustomOp {
+        GetName: Some(wrp_runner_name),
+        GetInputTypeCount: Some(one),
+        GetInputType: Some(any_type),
+        GetInputCharacteristic: Some(variadic),
+        GetInputMemoryType: Some(default_memory),
+        GetVariadicInputMinArity: Some(one_at_least),
+        GetVariadicOutputMinArity: Some(one_at_least),
+        ..replay(create, provider)
+    }
+}
+
+unsafe extern "system" fn replay_name(_: *const OrtCustomOp) -> *const c_char {
+    c"Replay".as_ptr()
+}
+
+unsafe extern "system" fn wrp_runner_name(_: *const OrtCustomOp) -> *const c_char {
+    c"WrpRunner".as_ptr()
 }
 
 unsafe extern "system" fn on_cpu(_: *const OrtCustomOp) -> *const c_char {
@@ -116,6 +139,14 @@ unsafe extern "system" fn input_memory(_: *const OrtCustomOp, index: usize) -> O
     }
 }
 
+unsafe extern "system" fn default_memory(_: *const OrtCustomOp, _: usize) -> OrtMemType {
+    OrtMemType::OrtMemTypeDefault
+}
+
+unsafe extern "system" fn one_at_least(_: *const OrtCustomOp) -> c_int {
+    1
+}
+
 unsafe extern "system" fn none_at_least(_: *const OrtCustomOp) -> c_int {
     0
 }
@@ -147,39 +178,30 @@ unsafe extern "system" fn compute_none(_: *mut c_void, _: *mut OrtKernelContext)
 
 /// # Safety
 /// ONNX Runtime calls it, with information about a node that is alive, and a place for the kernel.
-unsafe extern "system" fn create_on_cpu(
+unsafe extern "system" fn create<const LEAPP: bool, const ON_CUDA: bool>(
     _: *const OrtCustomOp,
     _: *const OrtApi,
     info: *const OrtKernelInfo,
-    kernel: *mut *mut c_void,
+    place: *mut *mut c_void,
 ) -> OrtStatusPtr {
-    // SAFETY: the caller's contract.
-    unsafe { create(On::Cpu, info, kernel) }
-}
-
-/// # Safety
-/// As for [`create_on_cpu`].
-unsafe extern "system" fn create_on_cuda(
-    _: *const OrtCustomOp,
-    _: *const OrtApi,
-    info: *const OrtKernelInfo,
-    kernel: *mut *mut c_void,
-) -> OrtStatusPtr {
-    // SAFETY: the caller's contract.
-    unsafe { create(On::Cuda, info, kernel) }
-}
-
-/// # Safety
-/// As for [`create_on_cpu`].
-unsafe fn create(on: On, info: *const OrtKernelInfo, place: *mut *mut c_void) -> OrtStatusPtr {
     // Kernels are made after operators were registered.
     let Some(api) = Api::get() else { return OrtStatusPtr(ptr::null_mut()) };
+    let operator = if LEAPP { "com.nvidia.warp WrpRunner" } else { "ai.inkle Replay" };
     // SAFETY: the caller's contract.
-    let what = unsafe { api.node_name(info) }.map(|name| format!("ai.inkle Replay, node `{name}`"));
-    let what = what.unwrap_or_else(|_| "ai.inkle Replay".into());
+    let what = match unsafe { api.node_name(info) } {
+        Ok(name) => format!("{operator}, node `{name}`"),
+        Err(_) => operator.to_owned(),
+    };
+    let on = if ON_CUDA { On::Cuda } else { On::Cpu };
     api.outcome(&what, || {
         // SAFETY: the caller's contract.
-        let kernel = unsafe { Kernel::new(api, on, what.clone(), info) }?;
+        let kernel = unsafe {
+            if LEAPP {
+                Kernel::wrp_runner(api, on, &what, info)
+            } else {
+                Kernel::replay(api, on, &what, info)
+            }
+        }?;
         // SAFETY: the place is valid.
         unsafe { *place = Box::into_raw(Box::new(kernel)).cast() };
         Ok(())

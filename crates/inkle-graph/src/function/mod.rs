@@ -145,6 +145,22 @@ impl Function {
         Ok(Function { bundle, inputs, outputs, signature: texts.join(" "), plan, devices: Mutex::default() })
     }
 
+    /// The function with tensors of other shapes in place of the parameters' own, per input and per output.
+    ///
+    /// # Errors
+    /// [`FunctionError::Count`], [`FunctionError::Mismatch`] for a shape with another number of elements.
+    pub fn with_shapes(
+        mut self,
+        inputs: &[Vec<i64>],
+        outputs: &[Vec<i64>],
+    ) -> Result<Function, FunctionError> {
+        reshape(Direction::Input, &mut self.inputs, inputs)?;
+        reshape(Direction::Output, &mut self.outputs, outputs)?;
+        let texts: Vec<String> = self.outputs.iter().map(Port::to_string).collect();
+        self.signature = texts.join(" ");
+        Ok(self)
+    }
+
     /// The bundle.
     pub fn bundle(&self) -> &Bundle {
         &self.bundle
@@ -226,6 +242,24 @@ impl Function {
         check(Direction::Output, &self.outputs, outputs, device)?;
         Ok(self.on(device)?.call(&self.plan, inputs, outputs, stream)?)
     }
+}
+
+/// Gives ports other shapes of as many elements.
+fn reshape(direction: Direction, ports: &mut [Port], shapes: &[Vec<i64>]) -> Result<(), FunctionError> {
+    if ports.len() != shapes.len() {
+        return Err(FunctionError::Count { direction, expected: ports.len(), found: shapes.len() });
+    }
+    for (index, (port, shape)) in ports.iter_mut().zip(shapes).enumerate() {
+        let count =
+            |shape: &[i64]| shape.iter().try_fold(1i64, |count, &n| count.checked_mul(n).filter(|_| n >= 0));
+        if count(shape) != count(&port.shape) {
+            let (name, expected) = (port.name.clone(), port.to_string());
+            let found = tensor_text(port.scalar, shape);
+            return Err(FunctionError::Mismatch { direction, index, name, expected, found });
+        }
+        port.shape.clone_from(shape);
+    }
+    Ok(())
 }
 
 /// Fails unless arrays fit their ports.

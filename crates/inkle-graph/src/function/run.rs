@@ -35,8 +35,8 @@ pub struct OnDevice {
 struct Worker {
     /// Per region.
     memory: Vec<Bound>,
-    /// What was run last, and for tensors at which addresses.
-    ready: Option<(Vec<u64>, CpuProgram)>,
+    /// What is run, at the addresses of the call before.
+    program: Option<CpuProgram>,
 }
 
 impl OnDevice {
@@ -80,7 +80,7 @@ impl OnDevice {
         let found = self.workers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut worker = match found {
             Some(worker) => worker,
-            None => Worker { memory: self.own_memory(plan)?, ready: None },
+            None => Worker { memory: self.own_memory(plan)?, program: None },
         };
         let outcome = self.run(plan, &mut worker, inputs, outputs);
         self.workers.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
@@ -100,16 +100,19 @@ impl OnDevice {
             Array::empty(self.device, array.dtype(), &extents)
         })?;
         let tensors = || pick(inputs, &moved_in).chain(pick(outputs, &moved_out));
-        let same = |ready: &(Vec<u64>, CpuProgram)| tensors().map(Array::address).eq(ready.0.iter().copied());
-        if !worker.ready.as_ref().is_some_and(same) {
-            worker.ready = None;
-            put_tensors(&mut worker.memory, plan, tensors());
-            let program = CpuProgram::new(&self.stream, &worker.memory, &self.code)?;
-            worker.ready = Some((tensors().map(Array::address).collect(), program));
-        }
-        if let Some((_, program)) = &worker.ready {
-            program.run()?;
-        }
+        let Worker { memory, program } = worker;
+        put_tensors(memory, plan, tensors());
+        let ready = match program.take() {
+            Some(mut ready) => {
+                ready.rebase(memory)?;
+                ready
+            }
+            None => {
+                let regions: Vec<u32> = plan.slots.iter().map(|slot| slot.region).collect();
+                CpuProgram::movable(&self.stream, memory, &self.code, &regions)?
+            }
+        };
+        program.insert(ready).run()?;
         for (array, moved) in outputs.iter().zip(&moved_out) {
             if let Some(moved) = moved {
                 array.copy_from(moved, None)?;

@@ -28,8 +28,36 @@ const TICKS_PER_16_BYTES: u64 = 4;
 #[derive(Debug)]
 pub struct CpuProgram {
     body: Vec<Group>,
-    /// The parameter blocks of all launches, one after the other.
-    words: Vec<u64>,
+    parts: Parts,
+    patches: Patches,
+}
+
+/// What steps work with.
+#[derive(Debug, Default)]
+struct Parts {
+    /// The parameter blocks of launches, one after the other.
+    blocks: Vec<u64>,
+    moves: Vec<Prepared>,
+    algorithms: Vec<Algorithm<Array>>,
+    flags: Vec<Flag>,
+}
+
+/// Which parts depend on the addresses of regions that change from run to run.
+#[derive(Debug, Default)]
+struct Patches {
+    /// Per region, whether its address changes.
+    movable: Vec<bool>,
+    /// A word of the parameter blocks that is the address of a region plus an offset.
+    words: Vec<(usize, u32, u64)>,
+    moves: Vec<(usize, Op)>,
+    algorithms: Vec<(usize, Algorithm<View>)>,
+    flags: Vec<(usize, Condition)>,
+}
+
+impl Patches {
+    fn moves(&self, region: u32) -> bool {
+        self.movable.get(region as usize).copied().unwrap_or(false)
+    }
 }
 
 /// Steps that do not depend on each other.
@@ -40,14 +68,14 @@ struct Group {
     sharable: bool,
 }
 
-/// What is large is boxed: most steps are launches, and there are many of them.
+/// What is done with which part.
 #[derive(Debug)]
 enum Step {
-    Launch { code: Arc<Loaded>, params: Range<usize>, size: u64 },
-    Move(Box<Prepared>),
-    Algorithm(Box<Algorithm<Array>>),
-    If { condition: Box<Flag>, on_true: Vec<Group>, on_false: Vec<Group> },
-    While { condition: Box<Flag>, body: Vec<Group> },
+    Launch { code: Arc<Loaded>, block: Range<usize>, size: u64 },
+    Move(usize),
+    Algorithm(usize),
+    If { flag: usize, on_true: Vec<Group>, on_false: Vec<Group> },
+    While { flag: usize, body: Vec<Group> },
 }
 
 /// An `int32` in the graph's memory.
@@ -60,10 +88,38 @@ impl Flag {
     }
 }
 
+/// Where regions are.
+struct Places<'a>(&'a [Bound]);
+
+impl Places<'_> {
+    fn address(&self, region: u32, offset: u64) -> u64 {
+        self.0[region as usize].base.wrapping_add(offset)
+    }
+
+    fn array(&self, view: &View) -> Result<Array, GraphError> {
+        Ok(self.0[view.region as usize].array(view)?)
+    }
+
+    fn flag(&self, condition: &Condition) -> Result<Flag, GraphError> {
+        let Condition { region, offset } = *condition;
+        let view = View { region, offset, dtype: Type::I32, shape: Vec::new(), strides: Vec::new() };
+        Ok(Flag(self.array(&view)?))
+    }
+
+    fn prepared(&self, op: &Op) -> Result<Option<Prepared>, GraphError> {
+        Ok(match op {
+            Op::Copy { dst, src } => Some(Prepared::copy(&self.array(dst)?, &self.array(src)?)?),
+            Op::Fill { dst, pattern } => Some(Prepared::fill(&self.array(dst)?, pattern)?),
+            _ => None,
+        })
+    }
+}
+
 struct Maker<'a> {
-    memory: &'a [Bound],
+    places: Places<'a>,
     code: &'a [Arc<Loaded>],
-    words: Vec<u64>,
+    parts: Parts,
+    patches: Patches,
 }
 
 impl CpuProgram {
@@ -73,9 +129,49 @@ impl CpuProgram {
     /// [`GraphError::NotCapturable`] for operations that the CPU does not have; the runtime's for views that do not lie in
     /// their regions.
     pub fn new(stream: &OpStream, memory: &[Bound], code: &[Arc<Loaded>]) -> Result<CpuProgram, GraphError> {
-        let mut maker = Maker { memory, code, words: Vec::new() };
+        CpuProgram::movable(stream, memory, code, &[])
+    }
+
+    /// As [`new`](CpuProgram::new), for regions that get other memory between runs by [`rebase`](CpuProgram::rebase).
+    ///
+    /// # Errors
+    /// As for [`new`](CpuProgram::new).
+    pub fn movable(
+        stream: &OpStream,
+        memory: &[Bound],
+        code: &[Arc<Loaded>],
+        regions: &[u32],
+    ) -> Result<CpuProgram, GraphError> {
+        let mut movable = vec![false; if regions.is_empty() { 0 } else { memory.len() }];
+        regions.iter().for_each(|region| movable[*region as usize] = true);
+        let patches = Patches { movable, ..Patches::default() };
+        let mut maker = Maker { places: Places(memory), code, parts: Parts::default(), patches };
         let body = maker.groups(&stream.body)?;
-        Ok(CpuProgram { body, words: maker.words })
+        Ok(CpuProgram { body, parts: maker.parts, patches: maker.patches })
+    }
+
+    /// Goes on with other memory for the regions that [`movable`](CpuProgram::movable) was told of.
+    ///
+    /// # Errors
+    /// The runtime's for views that do not lie in their regions. The program must not be run then.
+    pub fn rebase(&mut self, memory: &[Bound]) -> Result<(), GraphError> {
+        let places = Places(memory);
+        let (parts, patches) = (&mut self.parts, &self.patches);
+        for &(word, region, offset) in &patches.words {
+            parts.blocks[word] = places.address(region, offset);
+        }
+        for (index, op) in &patches.moves {
+            if let Some(prepared) = places.prepared(op)? {
+                parts.moves[*index] = prepared;
+            }
+        }
+        for (index, algorithm) in &patches.algorithms {
+            parts.algorithms[*index] = algorithm.try_map(|view| places.array(view))?;
+        }
+        for (index, condition) in &patches.flags {
+            parts.flags[*index] = places.flag(condition)?;
+        }
+        Ok(())
     }
 
     /// Runs all steps.
@@ -83,7 +179,7 @@ impl CpuProgram {
     /// # Errors
     /// The first failure; later steps have not run then.
     pub fn run(&self) -> Result<(), GraphError> {
-        run_groups(&self.body, &self.words)
+        self.parts.run_groups(&self.body)
     }
 }
 
@@ -113,116 +209,128 @@ impl Maker<'_> {
 
     fn step(&mut self, op: &Op) -> Result<Option<Step>, GraphError> {
         Ok(Some(match op {
-            Op::Launch(launch) => return self.launch(launch),
-            Op::Copy { dst, src } => {
-                Step::Move(Box::new(Prepared::copy(&self.array(dst)?, &self.array(src)?)?))
+            Op::Launch(launch) => return Ok(self.launch(launch)),
+            Op::Copy { dst: View { region, .. }, .. } | Op::Fill { dst: View { region, .. }, .. } => {
+                let index = self.parts.moves.len();
+                self.parts.moves.extend(self.places.prepared(op)?);
+                let from = if let Op::Copy { src, .. } = op { self.patches.moves(src.region) } else { false };
+                if from || self.patches.moves(*region) {
+                    self.patches.moves.push((index, op.clone()));
+                }
+                Step::Move(index)
             }
-            Op::Fill { dst, pattern } => Step::Move(Box::new(Prepared::fill(&self.array(dst)?, pattern)?)),
             Op::Algorithm(algorithm) => {
-                Step::Algorithm(Box::new(algorithm.try_map(|view| self.array(view))?))
+                let index = self.parts.algorithms.len();
+                self.parts.algorithms.push(algorithm.try_map(|view| self.places.array(view))?);
+                let mut patched = false;
+                algorithm.each(|view, _| patched |= self.patches.moves(view.region));
+                if patched {
+                    self.patches.algorithms.push((index, algorithm.clone()));
+                }
+                Step::Algorithm(index)
             }
             Op::If { condition, on_true, on_false } => Step::If {
-                condition: self.flag(condition)?,
+                flag: self.flag(condition)?,
                 on_true: self.groups(on_true)?,
                 on_false: self.groups(on_false)?,
             },
             Op::While { condition, body } => {
-                Step::While { condition: self.flag(condition)?, body: self.groups(body)? }
+                Step::While { flag: self.flag(condition)?, body: self.groups(body)? }
             }
             // One queue has nothing to wait for.
             Op::Record { .. } | Op::Wait { .. } => return Ok(None),
         }))
     }
 
-    fn launch(&mut self, launch: &Launch) -> Result<Option<Step>, GraphError> {
+    fn launch(&mut self, launch: &Launch) -> Option<Step> {
         let size = launch.size();
         if size == 0 {
-            return Ok(None);
+            return None;
         }
-        let start = self.words.len();
-        self.words.extend_from_slice(&launch.params);
+        let start = self.parts.blocks.len();
+        self.parts.blocks.extend_from_slice(&launch.params);
         for pointer in &launch.pointers {
-            self.words[start + pointer.word as usize] =
-                self.memory[pointer.region as usize].base.wrapping_add(pointer.offset);
+            let word = start + pointer.word as usize;
+            self.parts.blocks[word] = self.places.address(pointer.region, pointer.offset);
+            if self.patches.moves(pointer.region) {
+                self.patches.words.push((word, pointer.region, pointer.offset));
+            }
         }
-        let (code, params) = (self.code[launch.kernel as usize].clone(), start..self.words.len());
-        Ok(Some(Step::Launch { code, params, size }))
+        let block = start..self.parts.blocks.len();
+        Some(Step::Launch { code: self.code[launch.kernel as usize].clone(), block, size })
     }
 
-    fn array(&self, view: &View) -> Result<Array, GraphError> {
-        Ok(self.memory[view.region as usize].array(view)?)
-    }
-
-    fn flag(&self, condition: &Condition) -> Result<Box<Flag>, GraphError> {
-        let Condition { region, offset } = *condition;
-        let view = View { region, offset, dtype: Type::I32, shape: Vec::new(), strides: Vec::new() };
-        Ok(Box::new(Flag(self.array(&view)?)))
+    fn flag(&mut self, condition: &Condition) -> Result<usize, GraphError> {
+        let index = self.parts.flags.len();
+        self.parts.flags.push(self.places.flag(condition)?);
+        if self.patches.moves(condition.region) {
+            self.patches.flags.push((index, *condition));
+        }
+        Ok(index)
     }
 }
 
-fn run_groups(groups: &[Group], words: &[u64]) -> Result<(), GraphError> {
-    for group in groups {
-        if group.sharable && group.is_worth_sharing() {
-            run_together(group.steps.len(), &|i| group.steps[i].run_simple(words))?;
-        } else {
-            group.steps.iter().try_for_each(|step| step.run(words))?;
+impl Parts {
+    fn run_groups(&self, groups: &[Group]) -> Result<(), GraphError> {
+        for group in groups {
+            if group.sharable && self.are_worth_sharing(&group.steps) {
+                run_together(group.steps.len(), &|i| self.run_simple(&group.steps[i]))?;
+            } else {
+                group.steps.iter().try_for_each(|step| self.run(step))?;
+            }
         }
+        Ok(())
     }
-    Ok(())
-}
 
-impl Group {
-    fn is_worth_sharing(&self) -> bool {
+    fn are_worth_sharing(&self, steps: &[Step]) -> bool {
         let (mut sum, mut largest) = (0u64, 0);
-        for step in &self.steps {
-            let Some(ticks) = step.estimate() else { return false };
+        for step in steps {
+            let Some(ticks) = self.estimate(step) else { return false };
             sum = sum.saturating_add(ticks);
             largest = largest.max(ticks);
         }
         largest < OWN_TICKS && sum > SHARED_TICKS
     }
-}
 
-impl Step {
-    /// About how long it takes on one thread, ticks; `None` if nobody knows.
-    fn estimate(&self) -> Option<u64> {
-        match self {
+    /// About how long a step takes on one thread, ticks; `None` if nobody knows.
+    fn estimate(&self, step: &Step) -> Option<u64> {
+        match step {
             Step::Launch { code, size, .. } => match &**code {
                 Loaded::Cpu(function) => function.estimate(*size),
                 Loaded::Cuda { .. } => None,
             },
-            Step::Move(moves) => Some(moves.bytes() as u64 * TICKS_PER_16_BYTES / 16),
+            Step::Move(index) => Some(self.moves[*index].bytes() as u64 * TICKS_PER_16_BYTES / 16),
             Step::Algorithm(_) | Step::If { .. } | Step::While { .. } => None,
         }
     }
 
     #[inline]
-    fn run_simple(&self, words: &[u64]) -> Result<(), RuntimeError> {
-        match self {
-            Step::Launch { code, params, size } => match &**code {
-                Loaded::Cpu(function) => function.launch(&words[params.clone()], *size),
+    fn run_simple(&self, step: &Step) -> Result<(), RuntimeError> {
+        match step {
+            Step::Launch { code, block, size } => match &**code {
+                Loaded::Cpu(function) => function.launch(&self.blocks[block.clone()], *size),
                 Loaded::Cuda { function, .. } => Err(RuntimeError::WrongDevice {
                     what: "the code",
                     expected: "cpu".into(),
                     found: function.device().to_string(),
                 }),
             },
-            Step::Move(moves) => moves.run(),
-            Step::Algorithm(algorithm) => algorithm.run(),
+            Step::Move(index) => self.moves[*index].run(),
+            Step::Algorithm(index) => self.algorithms[*index].run(),
             Step::If { .. } | Step::While { .. } => Ok(()),
         }
     }
 
     #[inline]
-    fn run(&self, words: &[u64]) -> Result<(), GraphError> {
-        match self {
-            Step::Launch { .. } | Step::Move(_) | Step::Algorithm(_) => Ok(self.run_simple(words)?),
-            Step::If { condition, on_true, on_false } => {
-                run_groups(if condition.is_set()? { on_true } else { on_false }, words)
+    fn run(&self, step: &Step) -> Result<(), GraphError> {
+        match step {
+            Step::Launch { .. } | Step::Move(_) | Step::Algorithm(_) => Ok(self.run_simple(step)?),
+            Step::If { flag, on_true, on_false } => {
+                self.run_groups(if self.flags[*flag].is_set()? { on_true } else { on_false })
             }
-            Step::While { condition, body } => {
-                while condition.is_set()? {
-                    run_groups(body, words)?;
+            Step::While { flag, body } => {
+                while self.flags[*flag].is_set()? {
+                    self.run_groups(body)?;
                 }
                 Ok(())
             }
