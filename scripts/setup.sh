@@ -4,7 +4,7 @@
 #
 #     scripts/setup.sh              what building, testing and the demos need
 #     scripts/setup.sh test         also what tests of the replay library need: CMake, C++, and on x86-64 a compiler
-#                                   and an emulator for 64-bit Arm
+#                                   and an emulator for 64-bit Arm; and PyTorch and ONNX Runtime, for exported models
 #     scripts/setup.sh bench        also .bench-venv, with the peer that the benchmarks measure beside inkle
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -63,24 +63,39 @@ if [ "$wanted" = test ] && [ "$(uname -m)" = x86_64 ] && [ ! -d "$(rustc --print
 fi
 
 # make_venv FOLDER GROUP...: a virtual environment with dependency groups of pyproject.toml, made anew only when
-# pyproject.toml or the Python changed.
+# pyproject.toml or the Python changed. Groups that it has stay.
 make_venv() {
-    local folder=$1 stamp pip
+    local folder=$1 stamp known group groups=() missing=() pip
     shift
-    stamp="$("$host_python" -c 'import sys; print(sys.version)') $(sha256sum pyproject.toml | cut -d' ' -f1) $*"
-    if [ -x "$folder/bin/python" ] && [ "$(cat "$folder/.stamp" 2>/dev/null)" = "$stamp" ]; then
+    stamp="$("$host_python" -c 'import sys; print(*sys.version.split())') $(sha256sum pyproject.toml | cut -d' ' -f1)"
+    if [ -x "$folder/bin/python" ] && [ -f "$folder/.stamp" ]; then
+        { read -r known && read -ra groups; } <"$folder/.stamp" || true
+        # What was installed for another pyproject.toml is installed again.
+        [ "$known" = "$stamp" ] || missing=("${groups[@]}")
+    fi
+    for group in "$@"; do
+        if [[ " ${groups[*]} " != *" $group "* ]]; then
+            groups+=("$group")
+            missing+=("$group")
+        fi
+    done
+    if [ ${#missing[@]} -eq 0 ]; then
         return
     fi
-    say "making $(basename "$folder") with the groups: $*"
+    say "making $(basename "$folder") with the groups: ${groups[*]}"
     "$host_python" -m venv "$folder"
     pip=("$folder/bin/python" -m pip --disable-pip-version-check --no-input)
     # Groups are known to pip from 25.1 on; Debian 12 has an older one.
     "${pip[@]}" install -q --upgrade 'pip>=25.1'
-    "${pip[@]}" install -q "${@/#/--group=}"
-    printf '%s' "$stamp" >"$folder/.stamp"
+    "${pip[@]}" install -q "${groups[@]/#/--group=}"
+    printf '%s\n%s\n' "$stamp" "${groups[*]}" >"$folder/.stamp"
 }
 
 if [ "$wanted" = bench ]; then
     make_venv "$root/.bench-venv" bench
 fi
-make_venv "$venv" dev demo
+if [ "$wanted" = test ]; then
+    make_venv "$venv" dev demo test
+else
+    make_venv "$venv" dev demo
+fi

@@ -55,7 +55,6 @@ pub mod replay;
 mod schedule;
 mod svg;
 mod validate;
-pub mod wrp;
 
 pub use access::Access;
 pub use dot::{bodies, dot, label};

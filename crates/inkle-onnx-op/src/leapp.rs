@@ -1,17 +1,17 @@
 //! LEAPP's operator `WrpRunner`: models that LEAPP exported run on inkle's runtime.
 //!
-//! The bundle is an archive with a graph in Warp's format ([`inkle_graph::wrp`]), the last input. What tensors go in and come
-//! out is in the attribute `runtime_metadata`, a JSON text: per input and output the name of the graph's parameter, dtype,
+//! The bundle is an archive with a graph in Warp's format ([`Archive`]), the last input. Memory of the graph lives on from one
+//! run to the next, as it does in LEAPP's own runtime. What tensors go in and come out is in the attribute `runtime_metadata`, a JSON text: per input and output the name of the graph's parameter, dtype,
 //! shape and size, and for outputs whether the graph has it at all (`mask`); one that it has not is zeros.
 
 use inkle_graph::bundle::{Bundle, Direction, Param};
 use inkle_graph::function::Function;
-use inkle_graph::wrp::{self, Archive};
 use inkle_graph::{Region, RegionKind, View};
 use inkle_ir::{Scalar, Type};
 use serde::Deserialize;
 
 use crate::api::Outcome;
+use crate::archive::Archive;
 
 /// What the attribute says.
 #[derive(Deserialize)]
@@ -43,9 +43,8 @@ fn yes() -> bool {
 pub fn function(archive: &[u8], metadata: &str) -> Outcome<Function> {
     let metadata: Metadata = serde_json::from_str(metadata)
         .map_err(|error| format!("its runtime_metadata is damaged: {error}"))?;
-    let archive = Archive::parse(archive).map_err(|error| error.to_string())?;
-    let bundle = wrp::read(&archive).map_err(|error| error.to_string())?;
-    assemble(bundle, metadata)
+    let bundle = Archive::parse(archive).and_then(|archive| archive.graph());
+    assemble(bundle.map_err(|error| error.to_string())?, metadata)
 }
 
 /// The function with the tensors of the metadata for its parameters.
@@ -61,7 +60,7 @@ fn assemble(mut bundle: Bundle, mut metadata: Metadata) -> Outcome<Function> {
             shapes.push(tensor.shape.clone());
         }
     }
-    let function = Function::new(bundle).map_err(|error| error.to_string())?;
+    let function = Function::keeping_memory(bundle).map_err(|error| error.to_string())?;
     function.with_shapes(&shapes[0], &shapes[1]).map_err(|error| error.to_string())
 }
 

@@ -12,6 +12,7 @@
 //! *Invariant:* no panic leaves this library: it becomes a status, like every other failure.
 
 mod api;
+mod archive;
 mod kernel;
 mod leapp;
 mod operator;

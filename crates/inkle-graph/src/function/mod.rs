@@ -135,13 +135,26 @@ impl Function {
     /// # Errors
     /// [`FunctionError::UnsupportedDtype`] for parameters whose elements are not numbers of one type.
     pub fn new(bundle: Bundle) -> Result<Function, FunctionError> {
+        Function::make(bundle, false)
+    }
+
+    /// As [`new`](Function::new), but what a call leaves in the graph's memory the next one finds there, as launches of a
+    /// graph do, so that it is no function. Calls wait for each other.
+    ///
+    /// # Errors
+    /// As for [`new`](Function::new).
+    pub fn keeping_memory(bundle: Bundle) -> Result<Function, FunctionError> {
+        Function::make(bundle, true)
+    }
+
+    fn make(bundle: Bundle, keeps: bool) -> Result<Function, FunctionError> {
         let ports = |direction| {
             let params = bundle.params.iter().filter(move |param| param.direction == direction);
             params.map(Port::of).collect::<Result<Vec<Port>, FunctionError>>()
         };
         let (inputs, outputs) = (ports(Direction::Input)?, ports(Direction::Output)?);
         let texts: Vec<String> = outputs.iter().map(Port::to_string).collect();
-        let plan = Plan::new(&bundle);
+        let plan = Plan::new(&bundle, keeps);
         Ok(Function { bundle, inputs, outputs, signature: texts.join(" "), plan, devices: Mutex::default() })
     }
 

@@ -2,8 +2,8 @@
 //!
 //! The stream is that of the bundle, with operations before and after it:
 //!
-//! - A tensor *is* the memory of a region, if the parameter is packed, nothing else of the region is used, and, for an
-//!   input, nothing writes to it. Else it has a region of its own, and a copy brings the elements to where the graph has
+//! - A tensor *is* the memory of a region, if the parameter is packed and aligned, nothing else of the region is used, and,
+//!   for an input, nothing writes to it. Else it has a region of its own, and a copy brings the elements to where the graph has
 //!   them, or from there.
 //! - Memory that the graph writes is brought back to the bundle's contents first, unless nobody can notice: all of it is
 //!   overwritten before it is read, or it is the graph's own scratch memory.
@@ -16,6 +16,9 @@ use crate::access::accesses;
 use crate::bundle::{Blob, Bundle, Direction, Param};
 use crate::ops::{Node, Op, OpStream, Region, RegionKind, Space, View};
 
+/// Tensors that start at a multiple of this many bytes are used where they are: code may rely on the alignment that
+/// memory of the graph has.
+pub const TENSOR_ALIGN: u64 = 16;
 /// The most elements of the views that copy memory; an extent is an `i32`.
 const MAX_ELEMENTS: u64 = 1 << 30;
 
@@ -40,11 +43,14 @@ pub struct Plan {
     pub slots: Vec<View>,
     /// See [`hidden_state`](super::Function::hidden_state).
     pub hidden_state: Vec<u64>,
+    /// Whether memory is what the last call left, in place of what the bundle has.
+    pub keeps: bool,
 }
 
 impl Plan {
-    pub fn new(bundle: &Bundle) -> Plan {
-        let mut maker = Maker::new(bundle);
+    /// With `keeps` nothing is restored, and so that tensors need not be, they are copied.
+    pub fn new(bundle: &Bundle, keeps: bool) -> Plan {
+        let mut maker = Maker::new(bundle, keeps);
         let params = |direction| bundle.params.iter().filter(move |param| param.direction == direction);
         let mut slots = Vec::with_capacity(bundle.params.len());
         for param in params(Direction::Input) {
@@ -53,7 +59,7 @@ impl Plan {
         for param in params(Direction::Output) {
             slots.push(maker.output(param));
         }
-        for region in 0..bundle.stream.regions.len() {
+        for region in (0..bundle.stream.regions.len()).filter(|_| !keeps) {
             maker.restore(region, bundle);
         }
         maker.finish(slots)
@@ -79,6 +85,7 @@ struct Maker<'a> {
     homes: Vec<Home>,
     uses: Vec<Uses>,
     space: Space,
+    keeps: bool,
     /// What restores memory, then what copies from inputs, then the graph's own, then what copies to outputs.
     before: Vec<Op>,
     copies_in: Vec<Op>,
@@ -86,7 +93,7 @@ struct Maker<'a> {
 }
 
 impl<'a> Maker<'a> {
-    fn new(bundle: &'a Bundle) -> Maker<'a> {
+    fn new(bundle: &'a Bundle, keeps: bool) -> Maker<'a> {
         let stream = bundle.stream.clone();
         let mut uses = vec![Uses::default(); stream.regions.len()];
         for node in &stream.body {
@@ -122,6 +129,7 @@ impl<'a> Maker<'a> {
             stream,
             uses,
             space: if on_gpu { Space::Device } else { Space::Host },
+            keeps,
             before: Vec::new(),
             copies_in: Vec::new(),
             copies_out: Vec::new(),
@@ -136,7 +144,8 @@ impl<'a> Maker<'a> {
             (Some(touched), Some(span)) => span.start <= touched.start && touched.end <= span.end,
             (Some(_), None) => false,
         };
-        inside && region.space == self.space && strides_are_packed(view)
+        let fits = region.space == self.space && view.offset.is_multiple_of(TENSOR_ALIGN);
+        !self.keeps && inside && fits && strides_are_packed(view)
     }
 
     /// A region of a tensor's own, and the tensor's elements in it.
@@ -259,7 +268,7 @@ impl<'a> Maker<'a> {
             region.kind == RegionKind::Given && uses.written && uses.read_first && uses.inputs == 0
         });
         let hidden_state = hidden.map(|(region, _)| region.bytes).collect();
-        Plan { stream: self.stream, homes: self.homes, slots, hidden_state }
+        Plan { stream: self.stream, homes: self.homes, slots, hidden_state, keeps: self.keeps }
     }
 }
 

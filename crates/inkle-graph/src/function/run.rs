@@ -10,15 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use inkle_runtime::cuda::relaxed;
 use inkle_runtime::{Array, Device, Loaded, RuntimeError, Stream};
 
-use super::plan::{Home, Plan};
+use super::plan::{Home, Plan, TENSOR_ALIGN};
 use crate::bundle::{Bundle, place, region_memory};
 use crate::error::GraphError;
 use crate::ops::{OpStream, Region};
 use crate::replay::{Bound, CpuProgram};
-
-/// Tensors that start at a multiple of this many bytes are used where they are: code may rely on the alignment that
-/// memory of the graph has.
-pub const TENSOR_ALIGN: u64 = 16;
 
 /// A function on one device.
 pub struct OnDevice {
@@ -29,6 +25,8 @@ pub struct OnDevice {
     shared: Vec<Option<Bound>>,
     workers: Mutex<Vec<Worker>>,
     gpu: cuda::Lanes,
+    /// Held by a call that goes on with the memory of the one before.
+    alone: Mutex<()>,
 }
 
 /// What a call on the CPU needs, and keeps for the next one.
@@ -51,8 +49,8 @@ impl OnDevice {
                 Home::Own(_) | Home::Tensor => Ok(None),
             });
             let shared = shared.collect::<Result<_, RuntimeError>>()?;
-            let (workers, gpu) = (Mutex::default(), cuda::Lanes::default());
-            Ok(OnDevice { device, stream, code, shared, workers, gpu })
+            let (workers, gpu, alone) = (Mutex::default(), cuda::Lanes::default(), Mutex::default());
+            Ok(OnDevice { device, stream, code, shared, workers, gpu, alone })
         })
     }
 
@@ -67,6 +65,7 @@ impl OnDevice {
         outputs: &[Array],
         stream: Option<&Stream>,
     ) -> Result<(), GraphError> {
+        let _alone = plan.keeps.then(|| self.alone.lock().unwrap_or_else(PoisonError::into_inner));
         if self.device.is_cpu() {
             return self.call_on_cpu(plan, inputs, outputs);
         }

@@ -119,6 +119,21 @@ fn every_call_starts_from_the_bundles_memory() {
 }
 
 #[test]
+fn memory_is_kept_where_that_is_asked_for() {
+    // The last input and the one before it come out; of the latter one number is a constant.
+    let ops =
+        vec![copy(numbers(2, 0, 1, 1), numbers(1, 0, 1, 1)), copy(numbers(1, 0, 1, 1), numbers(0, 0, 1, 1))];
+    let outputs = vec![("before", numbers(2, 0, 2, 1)), ("now", numbers(1, 0, 1, 1))];
+    let memory = vec![None, contents(&[3.0]), contents(&[0.0, 7.0])];
+    let regions = vec![given(1), given(1), given(2)];
+    let made = bundle(regions, memory, ops, vec![("x", numbers(0, 0, 1, 1))], outputs);
+    let function = Function::keeping_memory(made).unwrap();
+    for (x, before) in [(1.0, 3.0), (2.0, 1.0), (5.0, 2.0)] {
+        assert_eq!(call(&function, &[&[x]]), [vec![before, 7.0], vec![x]]);
+    }
+}
+
+#[test]
 fn scratch_memory_is_no_state() {
     let ops =
         vec![copy(numbers(1, 0, 2, 1), numbers(0, 0, 2, 1)), copy(numbers(2, 0, 2, 1), numbers(1, 0, 2, 1))];

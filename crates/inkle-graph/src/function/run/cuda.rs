@@ -85,8 +85,9 @@ impl OnDevice {
         let mut state = self.gpu.0.lock().unwrap_or_else(PoisonError::into_inner);
         let own = state.idle.iter().position(|lane| lane.stream == stream.handle());
         let idle = || state.idle.iter().position(|lane| lane.done.is_complete().unwrap_or(true));
+        let most = if plan.keeps { 1 } else { MAX_LANES };
         let chosen = match own.or_else(idle) {
-            None if state.count >= MAX_LANES && !state.idle.is_empty() => Some(0),
+            None if state.count >= most && !state.idle.is_empty() => Some(0),
             chosen => chosen,
         };
         if let Some(chosen) = chosen {
@@ -169,7 +170,10 @@ impl OnDevice {
         let fork = relaxed(|| Event::new(self.device, false))?;
         fork.record(stream)?;
         own.wait_event(&fork)?;
-        let mut memory = self.captured_memory(plan, &own)?;
+        let mut memory = match plan.keeps {
+            true => self.memory_kept(plan, stream)?,
+            false => self.captured_memory(plan, &own)?,
+        };
         // Tensors are the caller's; the rest is the capture's from now on.
         let mut kept = memory.clone();
         let mut copies: Vec<(&Array, Array)> = Vec::new();
@@ -198,6 +202,14 @@ impl OnDevice {
         stream.wait_event(&join)?;
         let kept: (Vec<Bound>, Vec<Arc<Loaded>>) = (kept, self.code.clone());
         Ok(stream.keep_with_capture(Box::new(kept))?)
+    }
+
+    /// The memory of the only lane, which lives on.
+    fn memory_kept(&self, plan: &Plan, stream: &Stream) -> Result<Vec<Bound>, GraphError> {
+        let lane = relaxed(|| self.take_lane(plan, stream))?;
+        let memory = lane.memory.clone();
+        self.gpu.0.lock().unwrap_or_else(PoisonError::into_inner).idle.push(lane);
+        Ok(memory)
     }
 
     /// Memory of a region for a capture that `stream` takes part in.

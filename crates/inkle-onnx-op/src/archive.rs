@@ -1,24 +1,21 @@
-//! Graphs in Warp's own files.
-//!
-//! LEAPP puts such a graph into models: an archive that holds `segment.wrp` and the modules of its kernels. [`Archive`] is
-//! that container. [`read`] is to make a [`Bundle`] of what is inside.
+//! The archives in models of LEAPP's: a graph in Warp's format, `segment.wrp`, and the modules of its kernels.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::bundle::Bundle;
+use inkle_graph::bundle::{Bundle, BundleError};
 
 /// How an archive starts.
 const MAGIC: &[u8] = b"WRPB";
 /// The version of archives that is read.
 const VERSION: u32 = 1;
-/// The graph in an archive.
-pub const GRAPH_FILE: &str = "segment.wrp";
+/// The graph in an archive, and the folder of its code.
+const GRAPH_FILE: &str = "segment.wrp";
+const CODE_FOLDER: &str = "segment_modules";
 
-/// What is wrong with a graph of Warp's.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "the fields are the values that the variant's sentence names")]
-pub enum WrpError {
+/// What is wrong with an archive.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ArchiveError {
     /// The bytes are not an archive's.
     NotAnArchive,
     /// The archive is of another version.
@@ -27,28 +24,27 @@ pub enum WrpError {
     Damaged { why: String },
     /// A file is not in the archive.
     NoFile { path: String },
-    /// The graph is in a format that is not read.
-    NotRead,
+    /// The graph inside.
+    Graph(BundleError),
 }
 
-impl fmt::Display for WrpError {
+impl fmt::Display for ArchiveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WrpError::NotAnArchive => f.write_str("not an archive of a Warp graph (it does not start with WRPB)"),
-            WrpError::Version { found } => {
+            ArchiveError::NotAnArchive => {
+                f.write_str("not an archive of a Warp graph (it does not start with WRPB)")
+            }
+            ArchiveError::Version { found } => {
                 write!(f, "archive of a Warp graph: version {found}, this inkle reads {VERSION}")
             }
-            WrpError::Damaged { why } => write!(f, "archive of a Warp graph: damaged: {why}"),
-            WrpError::NoFile { path } => write!(f, "archive of a Warp graph: there is no {path} in it"),
-            WrpError::NotRead => f.write_str(
-                "the graph is in Warp's own format (.wrp), which this version of inkle does not read; export the program \
-                 with inkle",
-            ),
+            ArchiveError::Damaged { why } => write!(f, "archive of a Warp graph: damaged: {why}"),
+            ArchiveError::NoFile { path } => write!(f, "archive of a Warp graph: there is no {path} in it"),
+            ArchiveError::Graph(error) => error.fmt(f),
         }
     }
 }
 
-impl std::error::Error for WrpError {}
+impl std::error::Error for ArchiveError {}
 
 /// The files in an archive, by path.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -61,13 +57,13 @@ impl<'a> Archive<'a> {
     /// the path, the length of its contents (64 bits; other numbers have 32) and the contents. Numbers are little-endian.
     ///
     /// # Errors
-    /// [`WrpError::NotAnArchive`], [`WrpError::Version`], [`WrpError::Damaged`].
-    pub fn parse(bytes: &'a [u8]) -> Result<Archive<'a>, WrpError> {
-        let Some(rest) = bytes.strip_prefix(MAGIC) else { return Err(WrpError::NotAnArchive) };
+    /// [`ArchiveError::NotAnArchive`], [`ArchiveError::Version`], [`ArchiveError::Damaged`].
+    pub fn parse(bytes: &'a [u8]) -> Result<Archive<'a>, ArchiveError> {
+        let Some(rest) = bytes.strip_prefix(MAGIC) else { return Err(ArchiveError::NotAnArchive) };
         let mut reader = Reader { rest };
         let version = reader.u32()?;
         if version != VERSION {
-            return Err(WrpError::Version { found: version });
+            return Err(ArchiveError::Version { found: version });
         }
         let mut files = BTreeMap::new();
         for _ in 0..reader.u32()? {
@@ -92,28 +88,26 @@ impl<'a> Archive<'a> {
     /// The contents of a file.
     ///
     /// # Errors
-    /// [`WrpError::NoFile`].
-    pub fn file(&self, path: &str) -> Result<&'a [u8], WrpError> {
-        self.files.get(path).copied().ok_or_else(|| WrpError::NoFile { path: path.to_owned() })
+    /// [`ArchiveError::NoFile`].
+    pub fn file(&self, path: &str) -> Result<&'a [u8], ArchiveError> {
+        self.files.get(path).copied().ok_or_else(|| ArchiveError::NoFile { path: path.to_owned() })
     }
 
-    /// All files, in the order of their paths.
-    pub fn files(&self) -> impl Iterator<Item = (&'a str, &'a [u8])> {
-        self.files.iter().map(|(path, contents)| (*path, *contents))
+    /// The graph in the archive, with the parameters that it names.
+    ///
+    /// # Errors
+    /// [`ArchiveError::NoFile`], [`ArchiveError::Graph`].
+    pub fn graph(&self) -> Result<Bundle, ArchiveError> {
+        let code = |name: &str| {
+            let found = self.file(&format!("{CODE_FOLDER}/{name}"));
+            found.map(<[u8]>::to_vec).map_err(|error| error.to_string())
+        };
+        Bundle::from_bytes_and_code(self.file(GRAPH_FILE)?.to_vec(), &code).map_err(ArchiveError::Graph)
     }
 }
 
-/// The graph in an archive, with the parameters that it names.
-///
-/// # Errors
-/// [`WrpError::NoFile`]; [`WrpError::NotRead`], always: no graph of Warp's is read yet.
-pub fn read(archive: &Archive<'_>) -> Result<Bundle, WrpError> {
-    archive.file(GRAPH_FILE)?;
-    Err(WrpError::NotRead)
-}
-
-fn damaged(why: impl Into<String>) -> WrpError {
-    WrpError::Damaged { why: why.into() }
+fn damaged(why: impl Into<String>) -> ArchiveError {
+    ArchiveError::Damaged { why: why.into() }
 }
 
 struct Reader<'a> {
@@ -121,7 +115,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn bytes(&mut self, count: u64) -> Result<&'a [u8], WrpError> {
+    fn bytes(&mut self, count: u64) -> Result<&'a [u8], ArchiveError> {
         let taken = usize::try_from(count).ok().and_then(|count| self.rest.split_at_checked(count));
         let Some((taken, rest)) = taken else {
             return Err(damaged(format!("it ends {} bytes into a part of {count}", self.rest.len())));
@@ -130,11 +124,11 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    fn u32(&mut self) -> Result<u32, WrpError> {
+    fn u32(&mut self) -> Result<u32, ArchiveError> {
         Ok(u32::from_le_bytes(*self.bytes(4)?.first_chunk().unwrap_or(&[0; 4])))
     }
 
-    fn u64(&mut self) -> Result<u64, WrpError> {
+    fn u64(&mut self) -> Result<u64, ArchiveError> {
         Ok(u64::from_le_bytes(*self.bytes(8)?.first_chunk().unwrap_or(&[0; 8])))
     }
 }
@@ -159,13 +153,13 @@ mod tests {
     fn files_come_out_as_they_went_in() {
         let bytes = archive(&[("segment.wrp", b"graph"), ("segment_modules/a.ptx", b"")]);
         let parsed = Archive::parse(&bytes).unwrap();
-        let files: Vec<_> = parsed.files().collect();
-        assert_eq!(files, [("segment.wrp", b"graph".as_slice()), ("segment_modules/a.ptx", b"")]);
         assert_eq!(parsed.file("segment.wrp"), Ok(b"graph".as_slice()));
-        assert_eq!(parsed.file("x"), Err(WrpError::NoFile { path: "x".into() }));
-        assert_eq!(read(&parsed), Err(WrpError::NotRead));
+        assert_eq!(parsed.file("segment_modules/a.ptx"), Ok(b"".as_slice()));
+        assert_eq!(parsed.file("x"), Err(ArchiveError::NoFile { path: "x".into() }));
+        assert!(matches!(parsed.graph(), Err(ArchiveError::Graph(BundleError::NotABundle { .. }))));
         let none = archive(&[]);
-        assert_eq!(read(&Archive::parse(&none).unwrap()), Err(WrpError::NoFile { path: GRAPH_FILE.into() }));
+        let missing = ArchiveError::NoFile { path: GRAPH_FILE.into() };
+        assert_eq!(Archive::parse(&none).unwrap().graph(), Err(missing));
     }
 
     #[test]
@@ -180,10 +174,10 @@ mod tests {
         let root = archive(&[("/etc/passwd", b"")]);
         let huge = [&good[..8], &u32::MAX.to_le_bytes(), &u32::MAX.to_le_bytes()].concat();
         for bytes in [&more, &twice, &out, &root, &huge] {
-            assert!(matches!(Archive::parse(bytes), Err(WrpError::Damaged { .. })));
+            assert!(matches!(Archive::parse(bytes), Err(ArchiveError::Damaged { .. })));
         }
         let other = [b"WRPB\x02\0\0\0".as_slice(), &good[8..]].concat();
-        assert_eq!(Archive::parse(&other), Err(WrpError::Version { found: 2 }));
-        assert_eq!(Archive::parse(b"nothing"), Err(WrpError::NotAnArchive));
+        assert_eq!(Archive::parse(&other), Err(ArchiveError::Version { found: 2 }));
+        assert_eq!(Archive::parse(b"nothing"), Err(ArchiveError::NotAnArchive));
     }
 }
