@@ -225,7 +225,7 @@ impl Maker<'_> {
                 let mut patched = false;
                 algorithm.each(|view, _| patched |= self.patches.moves(view.region));
                 if patched {
-                    self.patches.algorithms.push((index, algorithm.clone()));
+                    self.patches.algorithms.push((index, (**algorithm).clone()));
                 }
                 Step::Algorithm(index)
             }
