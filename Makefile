@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 PYTHON_VENV := .venv/bin/python
 
-.PHONY: help setup build demo test conformance lint bench gpu-bundle test-gpu bench-gpu wheel clean
+.PHONY: help setup build demo test conformance lint bench bench-ops gpu-bundle test-gpu bench-gpu wheel clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -35,6 +35,10 @@ bench: setup ## measure inkle, as users install it, and Warp side by side on the
 	@$(PYTHON_VENV) benches/modules.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
 	@$(PYTHON_VENV) benches/replay.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
 	@$(PYTHON_VENV) benches/gradients.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
+
+bench-ops: build ## measure the operators for PyTorch and ONNX Runtime beside a live graph
+	@scripts/setup.sh test
+	@$(PYTHON_VENV) benches/operators.py $(BENCH_FLAGS)
 
 gpu-bundle: setup ## build what test-gpu needs on a machine without Rust, into build/gpu
 	@scripts/gpu_bundle.sh

@@ -35,6 +35,8 @@ pub struct Graphs {
     events: BTreeMap<usize, (usize, Vec<usize>)>,
     execs: BTreeMap<usize, usize>,
     handles: BTreeMap<u64, u32>,
+    /// What is kept, with the function that gives it back, and by which graphs and executable graphs.
+    objects: BTreeMap<usize, (usize, unsafe extern "C" fn(*mut c_void), Vec<usize>)>,
     next: usize,
     /// The nodes of a conditional node's body, where the runtime is told of it.
     #[expect(clippy::vec_box, reason = "the runtime keeps the addresses while more are added")]
@@ -64,6 +66,15 @@ impl Graphs {
     fn handle(&mut self) -> usize {
         self.next += 0x10;
         0x9_0000 + self.next
+    }
+
+    /// A graph, or an executable graph, is gone: what only it kept is given back.
+    fn gone(&mut self, graph: usize) {
+        self.objects.values_mut().for_each(|(.., keepers)| keepers.retain(|keeper| *keeper != graph));
+        for (_, (kept, destroy, _)) in self.objects.extract_if(.., |_, (.., keepers)| keepers.is_empty()) {
+            // SAFETY: what the runtime gave, once.
+            unsafe { destroy(std::ptr::with_exposed_provenance_mut(kept)) };
+        }
     }
 
     /// Puts work into the capture of a stream; false if the stream is not captured.
@@ -247,6 +258,9 @@ api! {
         let mut graphs = graphs();
         let made = graphs.handle();
         graphs.execs.insert(made, graph);
+        for (.., keepers) in graphs.objects.values_mut().filter(|(.., keepers)| keepers.contains(&graph)) {
+            keepers.push(made);
+        }
         give(exec, made)
     }
     cuGraphLaunch(exec: usize, stream: *mut c_void) {
@@ -257,19 +271,34 @@ api! {
         0
     }
     cuGraphExecDestroy(exec: usize) {
-        assert!(graphs().execs.remove(&exec).is_some());
+        let mut graphs = graphs();
+        assert!(graphs.execs.remove(&exec).is_some());
+        graphs.gone(exec);
         0
     }
     cuGraphDestroy(graph: usize) {
         let mut graphs = graphs();
         let mut pending = vec![graph];
         while let Some(graph) = pending.pop() {
+            graphs.gone(graph);
             for node in graphs.graphs.remove(&graph).expect("the graph is alive") {
                 if let Work::Conditional { body, .. } = node.work {
                     pending.push(body);
                 }
             }
         }
+        0
+    }
+    cuUserObjectCreate(object: *mut usize, kept: *mut c_void, destroy: unsafe extern "C" fn(*mut c_void), count: c_uint, flags: c_uint) {
+        assert_eq!((count, flags), (1, 1));
+        let mut graphs = graphs();
+        let made = graphs.handle();
+        graphs.objects.insert(made, (kept.expose_provenance(), destroy, Vec::new()));
+        give(object, made)
+    }
+    cuGraphRetainUserObject(graph: usize, object: usize, count: c_uint, flags: c_uint) {
+        assert_eq!((count, flags), (1, 1));
+        graphs().objects.get_mut(&object).expect("the object is alive").2.push(graph);
         0
     }
     cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: *mut c_void) {

@@ -4,6 +4,7 @@
 #[path = "../../../inkle-runtime/tests/fake_driver/driver.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod driver;
+mod functions;
 mod graphs;
 #[path = "../support/warp.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
