@@ -257,6 +257,6 @@ def test_models_of_leapp_are_told_what_is_wrong():
         (leapp_model(good[:-1], metadata), "archive of a Warp graph: damaged: it ends 3 bytes into a part of 4"),
         (leapp_model(b"nothing at all", metadata), "not an archive of a Warp graph"),
         (leapp_model(archive(other=b""), metadata), "there is no segment.wrp in it"),
-(leapp_model(good, metadata), "graph file: damaged|version"),
+        (leapp_model(good, metadata), "graph file: damaged|version"),
     ):
         refused(made, message)
