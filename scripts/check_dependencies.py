@@ -16,14 +16,15 @@ ROOT = Path(__file__).resolve().parent.parent
 FRONT = {"inkle-diag", "inkle-ir", "inkle-frontend"}
 COMPILER = FRONT | {"inkle-python", "inkle-prelude", "inkle-adjoint", "inkle-codegen"}
 REPLAY = {"inkle-diag", "inkle-ir", "inkle-runtime", "inkle-graph"}
-LIBRARY = COMPILER | REPLAY | {"inkle-module", "inkle-macros"}
+LIBRARY = COMPILER | REPLAY | {"inkle-module", "inkle-macros", "inkle-value"}
 
 ALLOWED = {
     "inkle-diag": set(),
     "inkle-ir": {"inkle-diag"},
     "inkle-frontend": {"inkle-diag", "inkle-ir"},
     "inkle-python": FRONT,
-    "inkle-macros": FRONT,
+    "inkle-macros": {"inkle-diag", "inkle-frontend"},
+    "inkle-value": {"inkle-ir"},
     "inkle-prelude": FRONT | {"inkle-python"},
     "inkle-adjoint": {"inkle-diag", "inkle-ir"},
     "inkle-codegen": {"inkle-diag", "inkle-ir"},

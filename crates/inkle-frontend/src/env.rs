@@ -108,6 +108,15 @@ pub struct LibraryFunction {
     pub def: Arc<FunctionDef>,
 }
 
+/// Where the languages differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rules {
+    /// Indices below zero count from the end; ranges count in `int32`.
+    Python,
+    /// Indices are never below zero; ranges count in the integer type of their bounds.
+    Rust,
+}
+
 /// The outside world of one check.
 pub trait Environment {
     /// The source of a function, and of the overloads declared under the same key (at least one).
@@ -166,6 +175,11 @@ pub trait Environment {
     fn member_attribute(&self, object: ObjectKey, member: &str, name: &str) -> Option<Binding> {
         let _ = (object, member, name);
         None
+    }
+
+    /// The rules of the source language.
+    fn rules(&self) -> Rules {
+        Rules::Python
     }
 
     /// Takes what is doubtful in a kernel that is accepted.

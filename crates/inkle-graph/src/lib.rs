@@ -43,6 +43,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+pub mod arguments;
 pub mod bundle;
 pub mod capture;
 mod dot;

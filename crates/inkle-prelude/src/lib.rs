@@ -25,8 +25,6 @@
 //! - A float literal next to an `F` is written `F(1.0)`, so that no f64 creeps in.
 #![forbid(unsafe_code)]
 
-mod respan;
-
 use std::sync::{Arc, OnceLock};
 
 use inkle_diag::SourceFile;
@@ -106,7 +104,7 @@ impl PreludeFn {
         self.def.get_or_init(|| {
             let mut def: FunctionDef = postcard::from_bytes(&TREES[self.start..self.end])
                 .expect("the trees were encoded by this crate's build script");
-            respan::set_file(&mut def, SOURCES[self.file].register().id());
+            inkle_frontend::respan::set_file(&mut def, SOURCES[self.file].register().id());
             Arc::new(def)
         })
     }

@@ -1,6 +1,7 @@
 //! Launches that run kernels backwards: which gradients their arguments have.
 
-use inkle_ir::{ArrayDesc, ArrayType, Type};
+use inkle_graph::arguments::{arrays_in, read_desc};
+use inkle_ir::ArrayDesc;
 use inkle_module::{ArrayGrad, is_differentiable};
 use inkle_runtime as rt;
 use pyo3::prelude::*;
@@ -11,20 +12,6 @@ use crate::error::argument_error;
 use crate::kernel::{Arguments, Instance};
 use crate::pack::{Block, Facts, Packer};
 use crate::structs::StructInstance;
-
-/// Where the arrays of a value of type `ty` at byte `offset` lie, in order.
-pub fn arrays_in(ty: Type, offset: usize, found: &mut Vec<(usize, &'static ArrayType)>) {
-    match ty {
-        Type::Array(array) if !array.kind.is_fabric() => found.push((offset, array)),
-        Type::Array(_) | Type::Struct(_) => {
-            let s = ty.fields().expect("a struct or a Fabric array");
-            for (field, layout) in s.fields.iter().zip(s.layout().0) {
-                arrays_in(field.ty, offset + layout.offset as usize, found);
-            }
-        }
-        _ => {}
-    }
-}
 
 /// Where in the bytes of an argument arrays lie whose gradients are to be kept.
 fn kept(py: Python<'_>, argument: &Bound<'_, PyAny>) -> Vec<usize> {
@@ -40,20 +27,12 @@ fn kept(py: Python<'_>, argument: &Bound<'_, PyAny>) -> Vec<usize> {
 }
 
 /// The descriptor at the start of some bytes.
-pub fn read_desc(bytes: &[u8]) -> ArrayDesc {
-    let word = |at: usize| {
-        let mut word = [0; 8];
-        word.copy_from_slice(&bytes[at..at + 8]);
-        u64::from_ne_bytes(word)
-    };
-    let pair = |word: u64| [word as u32 as i32, (word >> 32) as u32 as i32];
-    let ([a, b], [c, d]) = (pair(word(16)), pair(word(24)));
-    ArrayDesc {
-        data: word(0),
-        grad: word(8),
-        shape: [a, b, c, d],
-        strides: [32, 40, 48, 56].map(|at| word(at) as i64),
+fn desc_at(bytes: &[u8]) -> ArrayDesc {
+    let mut words = [0; 8];
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+        *word = u64::from_ne_bytes(*bytes);
     }
+    read_desc(&words)
 }
 
 /// Whether the elements of two arrays lie in the same way.
@@ -90,11 +69,11 @@ pub fn gradients(
         };
         let kept = kept(py, &argument);
         for (at, ty) in arrays {
-            let own = read_desc(&block.bytes[at..]);
+            let own = desc_at(&block.bytes[at..]);
             let mut gradient = own.grad;
             let mut keeps = kept.contains(&(at - packer.offset));
             if given.is_some() {
-                let other = read_desc(&other[at..]);
+                let other = desc_at(&other[at..]);
                 if other.data != 0 && other.data != own.grad {
                     if !is_laid_out_like(&own, &other, ty.ndim as usize) {
                         let message = format!(

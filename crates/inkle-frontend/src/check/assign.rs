@@ -45,7 +45,8 @@ impl FunctionCx<'_, '_> {
             return Ok(None);
         }
         // Names and attributes have no effect, so looking at the function twice does no harm.
-        if func.path().is_none_or(|path| path.last() != Some(&"tid")) {
+        let named = |path: Vec<&str>| path.last().is_some_and(|name| matches!(*name, "tid" | "@tid"));
+        if !func.path().is_some_and(named) {
             return Ok(None);
         }
         let Val::Builtin(name) = self.expr(func)? else { return Ok(None) };

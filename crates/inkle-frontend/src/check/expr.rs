@@ -8,7 +8,7 @@ use inkle_ir::{BinaryOp, CmpOp, OpKind, Scalar, Type, Value};
 use super::codes;
 use super::function::{FunctionCx, Origin};
 use super::val::{R, Reported, Slot, Val};
-use crate::env::{Binding, ConstValue};
+use crate::env::{Binding, ConstValue, Rules};
 use crate::later;
 use crate::pattern::Bound;
 use crate::tree::{self, Expr, ExprKind, LogicOp, UnOp};
@@ -137,9 +137,19 @@ impl FunctionCx<'_, '_> {
         Ok(Val::tuple(vals))
     }
 
+    /// Whether the function is written in Rust.
+    pub(super) fn follows_rust(&self) -> bool {
+        matches!(self.origin, Origin::User(_)) && self.checker.env.rules() == Rules::Rust
+    }
+
     fn name(&mut self, name: &str, span: Span) -> R<Val> {
         if let Some(var) = self.names.get(name).copied() {
             return self.read(var, name, span);
+        }
+        if self.follows_rust()
+            && let Some(bound) = self.bindings.get(name)
+        {
+            return Ok(bound_value(bound, Scalar::U64));
         }
         match self.origin {
             Origin::User(key) => match self.checker.env.resolve(key, name) {
@@ -148,11 +158,7 @@ impl FunctionCx<'_, '_> {
             },
             Origin::Library(_) => {
                 if let Some(bound) = self.bindings.get(name) {
-                    return Ok(match bound {
-                        Bound::Scalar(s) => Val::Type(Type::Scalar(s)),
-                        Bound::Type(ty) => Val::Type(ty),
-                        Bound::Size(n) => Val::typed_int(n.into(), Scalar::I32),
-                    });
+                    return Ok(bound_value(bound, Scalar::I32));
                 }
                 if let Some(scalar) = Scalar::ALL.into_iter().find(|s| s.python_name() == name) {
                     return Ok(Val::Type(Type::Scalar(scalar)));
@@ -243,7 +249,7 @@ impl FunctionCx<'_, '_> {
         extent: impl FnOnce(&mut Self) -> Value,
     ) -> R<Value> {
         let value = self.integer_index(val, span)?;
-        if self.not_negative(value) {
+        if self.follows_rust() || self.not_negative(value) {
             return Ok(value);
         }
         let extent = extent(self);
@@ -640,4 +646,13 @@ fn distance(a: &str, b: &str) -> usize {
         }
     }
     row[b.len()]
+}
+
+/// What a variable of a pattern stands for as a value; sizes are of the type `size`.
+fn bound_value(bound: Bound, size: Scalar) -> Val {
+    match bound {
+        Bound::Scalar(s) => Val::Type(Type::Scalar(s)),
+        Bound::Type(ty) => Val::Type(ty),
+        Bound::Size(n) => Val::typed_int(n.into(), size),
+    }
 }

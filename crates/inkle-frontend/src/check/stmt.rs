@@ -374,9 +374,13 @@ impl FunctionCx<'_, '_> {
                 ));
             }
         };
+        let counts = match self.type_of(&lo) {
+            Some(Type::I64) if self.follows_rust() => Scalar::I64,
+            _ => Scalar::I32,
+        };
         for (val, place) in [(&lo, 0), (&hi, 1), (&step, 2)] {
             let arg = if args.len() == 1 { &args[0] } else { args.get(place).unwrap_or(iter) };
-            if self.type_of(val) != Some(Type::I32) {
+            if self.type_of(val) != Some(Type::Scalar(counts)) {
                 let what = self.describe(val);
                 return Err(self.report(
                     Diagnostic::new(codes::INDEX, arg.span, format!("`range` takes int32, not {what}"))
@@ -397,7 +401,7 @@ impl FunctionCx<'_, '_> {
         }
         self.rebind(target, self.function.ty(bounds[0]));
         let mut runs = false;
-        // The bounds fit int32 here.
+        // The bounds fit their type here.
         if let (Some(lo), Some(hi), Some(step)) = (lo.const_int(), hi.const_int(), step.const_int()) {
             let turns = if step > 0 {
                 (hi - lo + step - 1).div_euclid(step)
@@ -412,8 +416,7 @@ impl FunctionCx<'_, '_> {
             };
             // Leaving an unrolled loop early nests its turns, which pays only where the index must be constant.
             if turns <= limit && (!scan::has_loop_exit(body) || scan::has_static(body)) {
-                let items: Vec<Val> =
-                    (0..turns).map(|k| Val::typed_int(lo + k * step, Scalar::I32)).collect();
+                let items: Vec<Val> = (0..turns).map(|k| Val::typed_int(lo + k * step, counts)).collect();
                 return self.unrolled(target, &items, body, head);
             }
         }

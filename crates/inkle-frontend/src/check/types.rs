@@ -205,7 +205,7 @@ impl FunctionCx<'_, '_> {
         }
         let value = self.integer_index(&val, index.span)?;
         let value = self.builder().cast(value, Type::I32);
-        if self.not_negative(value) {
+        if self.follows_rust() || self.not_negative(value) {
             return Ok(Axis::Dynamic(value));
         }
         let extent = self.builder().i32(size as i32);

@@ -42,9 +42,9 @@ impl FunctionCx<'_, '_> {
         for literals_adapt in [false, true] {
             for source in &sources {
                 if let Ok(bound) = self.bind_user(source, &args, span)
-                    && let Some(instance_args) = self.match_user(source, &bound, literals_adapt)
+                    && let Some(matched) = self.match_user(source, &bound, literals_adapt)
                 {
-                    return self.call_source(source, bound, instance_args, &mut args, span);
+                    return self.call_source(source, bound, matched, &mut args, span);
                 }
             }
         }
@@ -66,15 +66,13 @@ impl FunctionCx<'_, '_> {
         source: &FunctionSource,
         bound: &[(Val, Span)],
         literals_adapt: bool,
-    ) -> Option<Vec<Arg>> {
+    ) -> Option<(Vec<Arg>, Bindings)> {
         let mut bindings = Bindings::default();
-        bound
-            .iter()
-            .zip(&source.params)
-            .map(|((val, _), param)| {
-                self.match_param(val, param.pattern.as_ref(), &mut bindings, literals_adapt)
-            })
-            .collect()
+        let args = bound.iter().zip(&source.params).map(|((val, _), param)| {
+            self.match_param(val, param.pattern.as_ref(), &mut bindings, literals_adapt)
+        });
+        let args = args.collect::<Option<Vec<Arg>>>()?;
+        Some((args, bindings))
     }
 
     fn match_param(
@@ -129,7 +127,7 @@ impl FunctionCx<'_, '_> {
         &mut self,
         source: &Arc<FunctionSource>,
         bound: Vec<(Val, Span)>,
-        mut instance_args: Vec<Arg>,
+        (mut instance_args, bindings): (Vec<Arg>, Bindings),
         args: &mut Args,
         span: Span,
     ) -> R<Option<Val>> {
@@ -149,7 +147,7 @@ impl FunctionCx<'_, '_> {
             kind: FunctionKind::Func,
             native: source.native.clone(),
             args: instance_args,
-            bindings: Bindings::default(),
+            bindings,
             returns: source.returns.clone(),
         };
         self.call_changing(instance, &values, changed, span)

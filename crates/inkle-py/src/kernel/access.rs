@@ -1,5 +1,6 @@
 //! What kernels may do with arrays, as programs see it.
 
+use inkle_graph::arguments::arrays_in;
 use inkle_ir::{Access, ArrayAccess, array_names};
 use inkle_runtime::Device;
 use pyo3::prelude::*;
@@ -71,7 +72,7 @@ pub fn launch_access(
         let argument = argument?;
         let names = array_names(&packer.name, packer.ty);
         let mut arrays = Vec::new();
-        crate::adjoint::arrays_in(packer.ty, packer.offset, &mut arrays);
+        arrays_in(packer.ty, packer.offset, &mut arrays);
         for (name, (at, _)) in names.into_iter().zip(arrays) {
             let (does, needs) = (of(&forward, next), of(&backward, next));
             next += 1;

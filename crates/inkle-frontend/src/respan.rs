@@ -3,11 +3,11 @@
 //! A file's id is only valid in the process that registered it, so the ids in stored spans mean nothing; every
 //! span of a stored function is in the one file that the function was parsed from.
 
+use crate::tree::{Expr, ExprKind, FormatPart, FunctionDef, Stmt, StmtKind};
 use inkle_diag::{FileId, Span};
-use inkle_frontend::tree::{Expr, ExprKind, FormatPart, FunctionDef, Stmt, StmtKind};
 
 /// Puts every span of `def` into `file`.
-pub(crate) fn set_file(def: &mut FunctionDef, file: FileId) {
+pub fn set_file(def: &mut FunctionDef, file: FileId) {
     let mut walk = Walk { file };
     walk.span(&mut def.name_span);
     walk.span(&mut def.span);

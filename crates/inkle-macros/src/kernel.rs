@@ -1,0 +1,188 @@
+//! `#[inkle::kernel]`.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::visit_mut::{self, VisitMut};
+
+use crate::generics;
+use crate::parts::{self, Parts};
+
+/// `name = value` in the brackets of the attribute.
+struct Setting {
+    name: syn::Ident,
+    value: syn::Expr,
+}
+
+impl Parse for Setting {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Setting> {
+        let name = input.parse()?;
+        input.parse::<syn::Token![=]>()?;
+        Ok(Setting { name, value: input.parse()? })
+    }
+}
+
+const SETTINGS: [&str; 9] = [
+    "checks",
+    "fast_math",
+    "fuse_fp",
+    "lineinfo",
+    "max_unroll",
+    "optimization_level",
+    "block_dim",
+    "max_registers",
+    "enable_backward",
+];
+
+/// Makes a kernel.
+///
+/// # Errors
+/// For options that there are not, and for what kernels cannot have.
+pub fn expand(options: TokenStream, mut item: syn::ItemFn) -> syn::Result<TokenStream> {
+    let settings =
+        syn::parse::Parser::parse2(Punctuated::<Setting, syn::Token![,]>::parse_terminated, options)?;
+    for setting in &settings {
+        if !SETTINGS.iter().any(|known| setting.name == known) {
+            let message =
+                format!("`{}` is no option of kernels; these are: {}", setting.name, SETTINGS.join(", "));
+            return Err(syn::Error::new_spanned(&setting.name, message));
+        }
+    }
+    if let syn::ReturnType::Type(_, ty) = &item.sig.output {
+        let message = "kernels return nothing; write results into a `&mut Array`";
+        return Err(syn::Error::new_spanned(ty, message));
+    }
+    let variables = generics::variables(&item.sig.generics)?;
+    let Parts { params, text, names, sites } = parts::take_apart(&mut item, &variables, true)?;
+    let syn::ItemFn { attrs, vis, sig, .. } = &item;
+    let ident = &sig.ident;
+    let (decl, use_, bounds) = sig.generics.split_for_impl();
+    let turbofish = use_.as_turbofish();
+
+    let types: Vec<_> = params.iter().map(|p| p.ty.clone()).collect();
+    let held: Vec<_> = types.iter().cloned().map(with_lifetime).collect();
+    let args: Vec<_> = (0..types.len()).map(|n| format_ident!("__arg{n}")).collect();
+    let set = settings.iter().map(|Setting { name, value }| quote!(settings.#name = #value;));
+    let key = variables.iter().map(|variable| match variable {
+        generics::Variable::Scalar(name, _) => quote!(#name),
+        generics::Variable::Size(name) => quote!([(); #name]),
+    });
+    let key = quote!((#(#key,)*));
+    let mut generics = sig.generics.clone();
+    generics.params.insert(0, syn::parse_quote!('__args));
+    let (held_decl, ..) = generics.split_for_impl();
+    let doc_args = format!(
+        "Runs the kernel on every index of `dim` with the arguments `({})`; on the CPU it has run when this returns.",
+        params.iter().map(|p| p.name.to_string()).collect::<Vec<_>>().join(", ")
+    );
+    let errors = "\n\n# Errors\nWhen the arguments are on different devices, and when code cannot be made, loaded or run.";
+    Ok(quote! {
+        #(#attrs)*
+        #[allow(non_camel_case_types)]
+        #[derive(Clone, Copy, Debug)]
+        #vis struct #ident;
+
+        #[allow(non_upper_case_globals)]
+        const _: () = {
+            use ::inkle::__private as __ink;
+
+            #sites
+            #names
+
+            static TEXT: __ink::Text = #text;
+            static FAMILY: __ink::Family = __ink::Family::new(&TEXT);
+
+            fn settings() -> __ink::Settings {
+                #[allow(unused_mut)]
+                let mut settings = __ink::Settings::new(::core::cfg!(debug_assertions));
+                #(#set)*
+                settings
+            }
+
+            fn params #decl () -> ::std::vec::Vec<__ink::ParamSpec> #bounds {
+                ::std::vec![#(__ink::exact(<#types as __ink::Typed>::ty())),*]
+            }
+
+            #[inline]
+            fn instance #decl () -> &'static __ink::Instance #bounds {
+                FAMILY.instance::<#key>(params #turbofish, names #turbofish, settings)
+            }
+
+            #[allow(clippy::all, clippy::pedantic)]
+            impl #ident {
+                #[doc = #doc_args]
+                #[doc = #errors]
+                #[inline]
+                #vis fn launch #decl (
+                    &self,
+                    dim: impl ::inkle::Dim,
+                    (#(#args,)*): (#(#types,)*),
+                ) -> ::inkle::Result<()> #bounds {
+                    __ink::launch(instance #turbofish(), dim.extents(), |__pack| {
+                        #(__ink::Argument::pack(&#args, __pack)?;)*
+                        Ok(())
+                    })
+                }
+
+                /// Runs the kernel as `launch` does, with a choice of stream and of the shape of the grid on a GPU.
+                #[doc = #errors]
+                #vis fn launch_with #decl (
+                    &self,
+                    options: &::inkle::LaunchOptions,
+                    dim: impl ::inkle::Dim,
+                    (#(#args,)*): (#(#types,)*),
+                ) -> ::inkle::Result<()> #bounds {
+                    __ink::launch_with(instance #turbofish(), options, dim.extents(), |__pack| {
+                        #(__ink::Argument::pack(&#args, __pack)?;)*
+                        Ok(())
+                    })
+                }
+
+                /// Makes everything ready for a launch that can be run again and again.
+                #[doc = #errors]
+                #vis fn prepare #held_decl (
+                    &self,
+                    dim: impl ::inkle::Dim,
+                    (#(#args,)*): (#(#held,)*),
+                ) -> ::inkle::Result<::inkle::Prepared<'__args>> #bounds {
+                    __ink::prepare(instance #turbofish(), dim.extents(), |__pack| {
+                        #(__ink::Argument::pack(&#args, __pack)?;)*
+                        Ok(())
+                    })
+                }
+
+                /// Compiles the kernel for a device, or finds it in the cache, so that the first launch need not.
+                #[doc = #errors]
+                #vis fn load #decl (&self, device: ::inkle::Device) -> ::inkle::Result<()> #bounds {
+                    instance #turbofish().load_usual(device)
+                }
+
+                /// The kernel's typed, simplified form as text.
+                #[doc = #errors]
+                #vis fn ir #decl (&self) -> ::inkle::Result<::std::string::String> #bounds {
+                    instance #turbofish().ir_text()
+                }
+            }
+        };
+    })
+}
+
+/// The type with `'__args` wherever a lifetime is left out.
+fn with_lifetime(mut ty: syn::Type) -> syn::Type {
+    struct Fill;
+    impl VisitMut for Fill {
+        fn visit_type_reference_mut(&mut self, reference: &mut syn::TypeReference) {
+            reference.lifetime.get_or_insert_with(|| syn::Lifetime::new("'__args", reference.and_token.span));
+            visit_mut::visit_type_reference_mut(self, reference);
+        }
+
+        fn visit_lifetime_mut(&mut self, lifetime: &mut syn::Lifetime) {
+            if lifetime.ident == "_" {
+                *lifetime = syn::Lifetime::new("'__args", lifetime.span());
+            }
+        }
+    }
+    Fill.visit_type_mut(&mut ty);
+    ty
+}

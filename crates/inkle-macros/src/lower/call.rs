@@ -1,0 +1,403 @@
+//! Calls: of functions and built-ins, of types, of methods that Rust's own types have, and of macros.
+
+use inkle_diag::Span;
+use inkle_frontend::tree::{BinOp, CmpOp, Expr, ExprKind, FormatPart, StmtKind, UnOp};
+use quote::quote_spanned;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+
+use super::{Lower, Name, builtin, call, int, named, unit, verbatim};
+
+/// Types whose functions can be called by the type's name.
+const SCALARS: [&str; 15] = [
+    "bool", "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize", "f16", "bf16", "f32",
+    "f64",
+];
+
+/// Methods of numbers that are built-ins of kernels: Rust's name, the built-in's, the number of arguments.
+const METHODS: &[(&str, &str, usize)] = &[
+    ("sqrt", "sqrt", 0),
+    ("cbrt", "cbrt", 0),
+    ("sin", "sin", 0),
+    ("cos", "cos", 0),
+    ("tan", "tan", 0),
+    ("asin", "asin", 0),
+    ("acos", "acos", 0),
+    ("atan", "atan", 0),
+    ("sinh", "sinh", 0),
+    ("cosh", "cosh", 0),
+    ("tanh", "tanh", 0),
+    ("exp", "exp", 0),
+    ("exp2", "exp2", 0),
+    ("ln", "log", 0),
+    ("log2", "log2", 0),
+    ("log10", "log10", 0),
+    ("floor", "floor", 0),
+    ("ceil", "ceil", 0),
+    ("trunc", "trunc", 0),
+    ("round", "round", 0),
+    ("abs", "abs", 0),
+    ("is_nan", "isnan", 0),
+    ("is_finite", "isfinite", 0),
+    ("is_infinite", "isinf", 0),
+    ("to_radians", "radians", 0),
+    ("to_degrees", "degrees", 0),
+    ("transposed", "transpose", 0),
+    ("atan2", "atan2", 1),
+    ("powf", "pow", 1),
+    ("min", "min", 1),
+    ("max", "max", 1),
+    ("clamp", "clamp", 2),
+];
+
+impl Lower<'_> {
+    pub(super) fn call(&mut self, expr: &mut syn::Expr, span: Span) -> Expr {
+        let syn::Expr::Call(called) = expr else { unreachable!("the caller saw a call") };
+        let syn::Expr::Path(func) = &*called.func else {
+            return self.error(&called.func, "kernels can call only functions, by their names");
+        };
+        let func = func.clone();
+        if func.qself.is_some() {
+            return self.error(&func, "kernels cannot call functions of traits");
+        }
+        let segments = &func.path.segments;
+        let last = segments.last().expect("a path has a segment").ident.to_string();
+        if segments.len() == 1 && self.lookup(&last).is_some() {
+            return self
+                .error(&func, format!("kernels cannot call the value of a variable, and `{last}` is one"));
+        }
+        if segments.len() >= 2 {
+            let owner = segments[segments.len() - 2].ident.to_string();
+            let is_type = owner.starts_with(char::is_uppercase) || SCALARS.contains(&owner.as_str());
+            if is_type {
+                return self.associated(expr, &func, &owner, &last, span);
+            }
+        }
+        if last.starts_with(char::is_uppercase) {
+            return self.error(
+                &func,
+                format!(
+                    "kernels cannot call `{last}`; make values by `new`, of structs by naming their fields"
+                ),
+            );
+        }
+        let args = self.exprs(called.args.iter_mut());
+        if let ("tid2" | "tid3" | "tid4", []) = (last.as_str(), args.as_slice()) {
+            let count = usize::from(last.as_bytes()[3] - b'0');
+            let items: Vec<Expr> = (0..count).map(|_| self.hidden()).map(|n| named(&n, span)).collect();
+            let all = Expr::new(ExprKind::Tuple(items), span);
+            let value = call(builtin("tid", span), Vec::new(), span);
+            self.push(StmtKind::Assign { targets: vec![all.clone()], value }, span);
+            return all;
+        }
+        let at = self.source.span(func.span());
+        let args = match last.starts_with("atomic_") {
+            // Their indices are one argument in Rust and several in the kernel language.
+            true => args.into_iter().flat_map(flat).collect(),
+            false => args,
+        };
+        let mut path = func.path;
+        if let Some(last) = path.segments.last_mut() {
+            // What is inferred from the arguments here is so there.
+            last.arguments = syn::PathArguments::None;
+        }
+        let callee = self.name(Name::Callee(path), at);
+        call(callee, args, span)
+    }
+
+    /// A call of a function of a type: `Vec3::new(..)`.
+    fn associated(
+        &mut self,
+        expr: &mut syn::Expr,
+        func: &syn::ExprPath,
+        owner: &str,
+        last: &str,
+        span: Span,
+    ) -> Expr {
+        let whole = expr.clone();
+        let syn::Expr::Call(called) = expr else { unreachable!("the caller saw a call") };
+        let mut path = func.path.clone();
+        path.segments.pop();
+        path.segments.pop_punct();
+        let ty = syn::Type::Path(syn::TypePath { qself: None, path });
+        let is_variable = self.variables.iter().any(|v| v == owner);
+        if called.args.is_empty() && !is_variable {
+            return self.name(Name::Constant(Box::new(whole)), span);
+        }
+        match last {
+            "new" | "splat" | "from_array" | "from" | "from_f64" | "from_i32" => {
+                let args = self.exprs(called.args.iter_mut());
+                let ty = self.written(&ty, span);
+                call(ty, args, span)
+            }
+            "from_rows" if called.args.len() == 1 => {
+                let mut items = Vec::new();
+                let rows = match &mut called.args[0] {
+                    syn::Expr::Array(rows) => rows.elems.iter_mut().collect(),
+                    _ => Vec::new(),
+                };
+                for row in rows {
+                    match row {
+                        syn::Expr::Array(row) => items.extend(row.elems.iter_mut()),
+                        other => {
+                            return self
+                                .error(other, "kernels need the rows written out: `[[a, b], [c, d]]`");
+                        }
+                    }
+                }
+                if items.is_empty() {
+                    return self.error(&called.args, "kernels need the rows written out: `[[a, b], [c, d]]`");
+                }
+                let args = self.exprs(items.into_iter());
+                let ty = self.written(&ty, span);
+                call(ty, args, span)
+            }
+            _ if SCALARS.contains(&owner) && !called.args.is_empty() => {
+                let mut values = self.exprs(called.args.iter_mut());
+                let receiver = values.remove(0);
+                let site = self.pass(&mut called.args[0]);
+                self.method_value(func, last, receiver, values, site, span)
+            }
+            _ => self.error(
+                func,
+                format!("kernels cannot call `{owner}::{last}`; write a function with `#[inkle::func]`"),
+            ),
+        }
+    }
+
+    pub(super) fn method(&mut self, expr: &mut syn::Expr, span: Span) -> Expr {
+        let syn::Expr::MethodCall(method) = expr else { unreachable!("the caller saw a method call") };
+        let name = method.method.to_string();
+        let mut values = self.exprs([&mut *method.receiver].into_iter().chain(method.args.iter_mut()));
+        let receiver = values.remove(0);
+        if name == "cast" && values.is_empty() {
+            let site = self.pass(expr);
+            let ty = self.name(Name::Type(site), span);
+            return call(ty, vec![receiver], span);
+        }
+        let at = method.method.clone();
+        // A site needs a value, and what these are called on can be a place that is only looked at.
+        if matches!(name.as_str(), "len" | "shape" | "to_array") {
+            return match name.as_str() {
+                "len" => {
+                    let attr = ExprKind::Attribute { value: receiver, attr: "size".into(), attr_span: span };
+                    call(builtin("u64", span), vec![Expr::new(attr, span)], span)
+                }
+                "shape" => {
+                    let attr_span = self.source.span(at.span());
+                    Expr::new(ExprKind::Attribute { value: receiver, attr: name, attr_span }, span)
+                }
+                _ => receiver,
+            };
+        }
+        let site = self.pass(&mut method.receiver);
+        self.method_value(&at, &name, receiver, values, site, span)
+    }
+
+    /// A method of a number whose type is that of a site.
+    fn method_value(
+        &mut self,
+        at: &impl quote::ToTokens,
+        name: &str,
+        receiver: Expr,
+        mut args: Vec<Expr>,
+        site: usize,
+        span: Span,
+    ) -> Expr {
+        if let Some((_, of, _)) =
+            METHODS.iter().find(|(method, _, count)| *method == name && *count == args.len())
+        {
+            let values = std::iter::once(receiver).chain(args).collect();
+            return call(builtin(of, span), values, span);
+        }
+        let binary = |op, left, right| Expr::new(ExprKind::Binary { op, left, right }, span);
+        let compare =
+            |left, op, right| Expr::new(ExprKind::Compare { first: left, rest: vec![(op, right)] }, span);
+        let choose = |test, then, orelse| Expr::new(ExprKind::IfElse { test, then, orelse }, span);
+        let ty = self.name(Name::Type(site), span);
+        let number = |value: i128| call(ty.clone(), vec![int(value, span)], span);
+        match (name, args.len()) {
+            ("powi", 1) => {
+                let power = call(ty.clone(), vec![args.remove(0)], span);
+                call(builtin("pow", span), vec![receiver, power], span)
+            }
+            ("recip", 0) => binary(BinOp::Div, number(1), receiver),
+            ("mul_add", 2) => {
+                let product = binary(BinOp::Mul, receiver, args.remove(0));
+                binary(BinOp::Add, product, args.remove(0))
+            }
+            ("hypot", 1) => {
+                let (x, y) = (self.keep(receiver), self.keep(args.remove(0)));
+                let sum = binary(BinOp::Add, binary(BinOp::Mul, x.clone(), x), binary(BinOp::Mul, y.clone(), y));
+                call(builtin("sqrt", span), vec![sum], span)
+            }
+            ("fract", 0) => {
+                let x = self.keep(receiver);
+                let whole = call(builtin("trunc", span), vec![x.clone()], span);
+                binary(BinOp::Sub, x, whole)
+            }
+            ("wrapping_add", 1) => binary(BinOp::Add, receiver, args.remove(0)),
+            ("wrapping_sub", 1) => binary(BinOp::Sub, receiver, args.remove(0)),
+            ("wrapping_mul", 1) => binary(BinOp::Mul, receiver, args.remove(0)),
+            ("wrapping_neg", 0) => Expr::new(ExprKind::Unary { op: UnOp::Neg, operand: receiver }, span),
+            ("rem_euclid", 1) => {
+                let (x, y) = (self.keep(receiver), self.keep(args.remove(0)));
+                let rest = self.keep(binary(BinOp::Mod, x, y.clone()));
+                let size = call(builtin("abs", span), vec![y], span);
+                let test = compare(rest.clone(), CmpOp::Lt, number(0));
+                choose(test, binary(BinOp::Add, rest.clone(), size), rest)
+            }
+            ("signum", 0) => {
+                let x = self.keep(receiver);
+                let below = compare(x.clone(), CmpOp::Lt, number(0));
+                let above = compare(x, CmpOp::Gt, number(0));
+                // Of a float zero it is one; of an integer zero.
+                let at_zero = self.name(Name::SignOfZero(site), span);
+                choose(below, number(-1), choose(above, number(1), at_zero))
+            }
+            _ => self.error(
+                at,
+                format!(
+                    "kernels do not know the method `{name}` with {} arguments; they know those of numbers that are built-ins \
+                     (`sqrt`, `min`, `powf` ...), `cast`, and `len` and `shape` of arrays; built-ins are functions",
+                    args.len()
+                ),
+            ),
+        }
+    }
+
+    pub(super) fn macro_call(&mut self, expr: &mut syn::Expr, span: Span) -> Expr {
+        let syn::Expr::Macro(mac) = expr else { unreachable!("the caller saw a macro") };
+        let place = mac.mac.path.span();
+        let name = mac.mac.path.segments.last().expect("a path has a segment").ident.to_string();
+        let parsed = mac.mac.parse_body_with(Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated);
+        let mut args: Vec<syn::Expr> = match (name.as_str(), parsed) {
+            ("assert" | "debug_assert" | "println", Ok(args)) => args.into_iter().collect(),
+            ("assert" | "debug_assert" | "println", Err(error)) => return self.error(expr, error),
+            _ => {
+                return self.error(
+                    &mac.mac.path,
+                    "kernels know the macros `assert!` and `println!`; a thread that fails an `assert!` ends its kernel",
+                );
+            }
+        };
+        if name == "println" {
+            return self.println(expr, args, span);
+        }
+        let Some(condition) = args.first_mut() else {
+            return self.error(expr, "`assert!` needs a condition");
+        };
+        let test = self.expr(condition);
+        let message = match args.get(1) {
+            None => None,
+            Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })) if args.len() == 2 => {
+                Some(Expr::new(ExprKind::Str(text.value()), span))
+            }
+            Some(other) => {
+                return self.error(other, "in kernels the message of `assert!` is one text without values");
+            }
+        };
+        self.push(StmtKind::Assert { test, message }, span);
+        let condition = &args[0];
+        *expr = verbatim(quote_spanned!(place=> { let _: bool = #condition; }));
+        unit(span)
+    }
+
+    /// `println!("{} and {x}", value)`.
+    fn println(&mut self, expr: &mut syn::Expr, mut args: Vec<syn::Expr>, span: Span) -> Expr {
+        let place = expr.span();
+        if args.is_empty() {
+            args.push(syn::parse_quote!(""));
+        }
+        let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(format), .. }) = args.remove(0) else {
+            return self.error(expr, "`println!` begins with its format, a text");
+        };
+        let pieces = match pieces(&format.value()) {
+            Ok(pieces) => pieces,
+            Err(why) => return self.error(&format, why),
+        };
+        let mut given = args.into_iter();
+        let mut shown = Vec::new();
+        let mut parts = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => parts.push(FormatPart::Text(text)),
+                Piece::Value { name, spec } => {
+                    let value = match name {
+                        None => given.next(),
+                        Some(name) => syn::parse_str::<syn::Ident>(&name).ok().map(|mut ident| {
+                            ident.set_span(format.span());
+                            syn::parse_quote!(#ident)
+                        }),
+                    };
+                    let Some(mut value) = value else {
+                        return self.error(&format, "there are more `{}` than values");
+                    };
+                    parts.push(FormatPart::Value(self.expr(&mut value), spec));
+                    shown.push(value);
+                }
+            }
+        }
+        if let Some(extra) = given.next() {
+            return self.error(&extra, "there is no `{}` for this value");
+        }
+        let text = Expr::new(ExprKind::FormatStr(parts), span);
+        self.push(StmtKind::Expr(call(builtin("print", span), vec![text], span)), span);
+        *expr = verbatim(quote_spanned!(place=> { #(let _ = &#shown;)* }));
+        unit(span)
+    }
+}
+
+/// The items of a tuple.
+fn flat(expr: Expr) -> Vec<Expr> {
+    match *expr.kind {
+        ExprKind::Tuple(items) => items,
+        kind => vec![Expr::new(kind, expr.span)],
+    }
+}
+
+/// A piece of a format.
+enum Piece {
+    Text(String),
+    Value { name: Option<String>, spec: Option<String> },
+}
+
+fn pieces(format: &str) -> Result<Vec<Piece>, String> {
+    let mut pieces = Vec::new();
+    let mut text = String::new();
+    let mut chars = format.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '{' | '}' if chars.peek() == Some(&c) => {
+                chars.next();
+                text.push(c);
+            }
+            '{' => {
+                let inner: String = chars.by_ref().take_while(|c| *c != '}').collect();
+                let (name, spec) = inner.split_once(':').unwrap_or((&inner, ""));
+                let spec = match spec {
+                    "" | "?" => None,
+                    spec => match spec.strip_prefix('.') {
+                        Some(digits) if digits.parse::<u32>().is_ok() => Some(format!(".{digits}f")),
+                        _ => {
+                            return Err(format!(
+                                "kernels cannot print with `{{:{spec}}}`; they know `{{}}` and `{{:.3}}`"
+                            ));
+                        }
+                    },
+                };
+                if !text.is_empty() {
+                    pieces.push(Piece::Text(std::mem::take(&mut text)));
+                }
+                let name = (!name.is_empty()).then(|| name.to_owned());
+                pieces.push(Piece::Value { name, spec });
+            }
+            '}' => return Err("a lone `}`; write `}}` for the character".into()),
+            c => text.push(c),
+        }
+    }
+    if !text.is_empty() {
+        pieces.push(Piece::Text(text));
+    }
+    Ok(pieces)
+}

@@ -1,0 +1,184 @@
+//! What kernels and functions are both made of: the tree, its names and the shadow.
+
+use inkle_frontend::tree::{FunctionDef, ParamDef, ParamKind};
+use proc_macro2::{Span as Place, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+
+use crate::generics::{self, Variable};
+use crate::lower::{Lower, Name};
+use crate::source::Source;
+
+/// A parameter as written.
+pub struct Param {
+    /// The variable.
+    pub name: syn::Ident,
+    /// Its pattern, with `mut` where it is.
+    pub pat: syn::Pat,
+    /// Its type.
+    pub ty: syn::Type,
+}
+
+/// A function taken apart.
+pub struct Parts {
+    /// The parameters.
+    pub params: Vec<Param>,
+    /// Name, place and text of the source, for `__ink::Text`.
+    pub text: TokenStream,
+    /// The function that gives what the names of the tree stand for.
+    pub names: TokenStream,
+    /// The function that holds the shadow and gives the types of the sites.
+    pub sites: TokenStream,
+}
+
+/// Takes a function apart. Names depend on the variables in kernels, which are compiled per instance; in functions they
+/// do not, and the checker binds the variables.
+///
+/// # Errors
+/// Everything in the function that kernels cannot have.
+pub fn take_apart(item: &mut syn::ItemFn, variables: &[Variable], is_kernel: bool) -> syn::Result<Parts> {
+    let sig = &item.sig;
+    let refused = [
+        sig.asyncness.map(|t| t.to_token_stream()),
+        sig.unsafety.map(|t| t.to_token_stream()),
+        sig.abi.as_ref().map(|t| t.to_token_stream()),
+        sig.variadic.as_ref().map(|t| t.to_token_stream()),
+    ];
+    if let Some(token) = refused.into_iter().flatten().next() {
+        return Err(syn::Error::new_spanned(token, "kernels and their functions are plain `fn`"));
+    }
+    let last = item.block.brace_token.span.close();
+    let source = Source::new(first_place(item), last);
+    let names: Vec<String> = variables.iter().map(|v| v.name().to_string()).collect();
+    let mut lower = Lower::new(&source, if is_kernel { Vec::new() } else { names.clone() });
+    let params = params(&item.sig)?;
+    let defs = params.iter().map(|param| {
+        let name = lower.param(&param.name);
+        let span = source.span(param.name.span());
+        ParamDef { name, annotation: None, default: None, kind: ParamKind::Normal, span }
+    });
+    let defs: Vec<ParamDef> = defs.collect();
+    let returns = !matches!(item.sig.output, syn::ReturnType::Default);
+    let body = lower.body(&mut item.block, returns)?;
+    let name_span = source.span(item.sig.ident.span());
+    let def = FunctionDef {
+        name: item.sig.ident.to_string(),
+        name_span,
+        params: defs,
+        returns: None,
+        doc: None,
+        decorators: Vec::new(),
+        body,
+        span: source.span(first_place(item)).to(source.span(last)),
+    };
+    let tree = postcard::to_stdvec(&def).map_err(|error| {
+        syn::Error::new_spanned(&item.sig.ident, format!("the kernel cannot be stored: {error}"))
+    })?;
+    let tree = syn::LitByteStr::new(&tree, Place::call_site());
+    let (name, first_line, text) = (&def.name, source.first_line, &source.text);
+    let text = quote! {
+        __ink::Text { name: #name, file: ::core::file!(), first_line: #first_line, text: #text, tree: #tree }
+    };
+    let (count, items) = (lower.sites, std::mem::take(&mut lower.items));
+    if !is_kernel {
+        refuse_variables(&lower.names, &names)?;
+    }
+    let entries = lower.names.iter().map(entry);
+    let (decl, bounds) = if is_kernel {
+        let (decl, _, bounds) = item.sig.generics.split_for_impl();
+        (decl.to_token_stream(), bounds.to_token_stream())
+    } else {
+        (TokenStream::new(), TokenStream::new())
+    };
+    let instance = match is_kernel {
+        true => item.sig.generics.split_for_impl().1.as_turbofish().to_token_stream(),
+        false => generics::instance(variables),
+    };
+    let take_sites = (count > 0).then(|| quote!(let __sites = sites #instance();));
+    let names = quote! {
+        #[allow(unused, clippy::all)]
+        fn names #decl () -> ::std::vec::Vec<__ink::Name> #bounds {
+            #(#items)*
+            #take_sites
+            ::std::vec![#(#entries),*]
+        }
+    };
+    let sites = shadow(item, &params, count);
+    Ok(Parts { params, text, names, sites })
+}
+
+fn first_place(item: &syn::ItemFn) -> Place {
+    item.sig.fn_token.span
+}
+
+fn params(sig: &syn::Signature) -> syn::Result<Vec<Param>> {
+    let param = |input: &syn::FnArg| match input {
+        syn::FnArg::Receiver(receiver) => {
+            Err(syn::Error::new_spanned(receiver, "kernels and their functions are no methods"))
+        }
+        syn::FnArg::Typed(typed) => match &*typed.pat {
+            syn::Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none() => {
+                Ok(Param { name: ident.ident.clone(), pat: (*typed.pat).clone(), ty: (*typed.ty).clone() })
+            }
+            other => Err(syn::Error::new_spanned(other, "a parameter of a kernel has a name")),
+        },
+    };
+    sig.inputs.iter().map(param).collect()
+}
+
+/// The body in a closure that rustc checks and nobody calls; what it infers for the sites is the result.
+fn shadow(item: &syn::ItemFn, params: &[Param], count: usize) -> TokenStream {
+    let (decl, _, bounds) = item.sig.generics.split_for_impl();
+    let sites: Vec<syn::Ident> = (0..count).map(|n| format_ident!("__site{n}")).collect();
+    let pats = params.iter().map(|p| &p.pat);
+    let types = params.iter().map(|p| &p.ty);
+    let block = &item.block;
+    let output = match &item.sig.output {
+        syn::ReturnType::Default => quote!(-> ()),
+        output => quote!(#output),
+    };
+    let attrs = item
+        .attrs
+        .iter()
+        .filter(|a| ["allow", "expect", "warn", "deny"].iter().any(|n| a.path().is_ident(n)));
+    quote! {
+        #[allow(
+            arithmetic_overflow, unconditional_panic, unreachable_code, clippy::all, unused_parens, unused_braces,
+            clippy::pedantic, clippy::nursery
+        )]
+        #(#attrs)*
+        fn sites #decl () -> [__ink::Type; #count] #bounds {
+            #(let #sites = __ink::Site::new();)*
+            let _ = |#(#pats: #types),*| #output #block;
+            [#(#sites.ty()),*]
+        }
+    }
+}
+
+fn entry(name: &Name) -> TokenStream {
+    match name {
+        Name::Type(site) => quote!(__ink::Name::Type(__sites[#site])),
+        Name::Carrier(site) => quote!(__ink::Name::carrier(__sites[#site])),
+        Name::Not(site) => quote!(__ink::Name::not(__sites[#site])),
+        Name::SignOfZero(site) => quote!(__ink::Name::sign_of_zero(__sites[#site])),
+        Name::Written(ty) => quote!(__ink::Name::Type(<#ty as __ink::Typed>::ty())),
+        Name::Callee(path) => quote!(<#path as __ink::Callable>::callee()),
+        Name::Constant(value) => quote!(__ink::Name::constant(#value)),
+    }
+}
+
+/// What a function asks of the program cannot depend on its variables: the checker knows them and the program does not.
+fn refuse_variables(names: &[Name], variables: &[String]) -> syn::Result<()> {
+    for name in names {
+        let tokens = match name {
+            Name::Written(ty) => ty.to_token_stream(),
+            Name::Constant(value) => value.to_token_stream(),
+            _ => continue,
+        };
+        if generics::mentions(tokens.clone(), variables) {
+            let message = "in a generic function this cannot depend on its parameters; convert with `T::from_f64(..)`, or \
+                           take the value as an argument";
+            return Err(syn::Error::new_spanned(tokens, message));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,41 @@
+//! Elements of arrays: their types and their bytes.
+
+use std::borrow::Cow;
+
+use crate::typed::Typed;
+
+/// A value that arrays can hold: copied as it is, without references to anything.
+///
+/// Scalars, vectors, matrices, quaternions, transforms, and structs with `#[derive(inkle::Struct)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no value of kernels",
+    label = "kernels know scalars, vectors, matrices, quaternions, transforms and `#[derive(inkle::Struct)]` structs"
+)]
+pub trait Value: Typed + Copy + Send + Sync + 'static {
+    /// Stores the value in `bytes`, which are as many as the type's size.
+    ///
+    /// # Panics
+    /// When there are fewer bytes.
+    fn store(&self, bytes: &mut [u8]);
+
+    /// The value that `bytes` hold.
+    ///
+    /// # Panics
+    /// When there are fewer bytes than the type has.
+    fn fetch(bytes: &[u8]) -> Self;
+
+    /// The bytes of many values.
+    fn bytes_of(values: &[Self]) -> Cow<'_, [u8]> {
+        let size = Self::ty().size() as usize;
+        let mut bytes = vec![0; size * values.len()];
+        for (value, place) in values.iter().zip(bytes.chunks_exact_mut(size)) {
+            value.store(place);
+        }
+        Cow::Owned(bytes)
+    }
+
+    /// The values that bytes hold; what is left over is left out.
+    fn from_bytes(bytes: &[u8]) -> Vec<Self> {
+        bytes.chunks_exact(Self::ty().size() as usize).map(Self::fetch).collect()
+    }
+}

@@ -1,0 +1,106 @@
+//! The built-ins of kernels: functions that are called in kernels and functions with `#[inkle::func]`, and nowhere else.
+//!
+//! Their forms come from the registry that Python kernels are checked against.
+
+pub use inkle_value::builtins::*;
+use inkle_value::{Subscripts, only_in_kernels};
+
+use crate::array::Array;
+
+macro_rules! callables {
+    ($($name:ident = $builtin:literal),* $(,)?) => { $(
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, reason = "it stands beside the function of the name")]
+        #[derive(Debug)]
+        pub enum $name {}
+
+        impl inkle_value::builtins::Builtin for $name {
+            const NAME: &'static str = $builtin;
+        }
+    )* };
+}
+
+callables! {
+    tid = "tid",
+    tid2 = "tid",
+    tid3 = "tid",
+    tid4 = "tid",
+    block_dim = "block_dim",
+    atomic_add = "atomic_add",
+    atomic_sub = "atomic_sub",
+    atomic_min = "atomic_min",
+    atomic_max = "atomic_max",
+    atomic_and = "atomic_and",
+    atomic_or = "atomic_or",
+    atomic_xor = "atomic_xor",
+    atomic_exch = "atomic_exch",
+    atomic_cas = "atomic_cas",
+}
+
+/// The index of the thread in a launch over one dimension.
+#[track_caller]
+pub fn tid() -> i32 {
+    only_in_kernels("`tid`")
+}
+
+/// The indices of the thread in a launch over two dimensions.
+#[track_caller]
+pub fn tid2() -> (i32, i32) {
+    only_in_kernels("`tid2`")
+}
+
+/// The indices of the thread in a launch over three dimensions.
+#[track_caller]
+pub fn tid3() -> (i32, i32, i32) {
+    only_in_kernels("`tid3`")
+}
+
+/// The indices of the thread in a launch over four dimensions.
+#[track_caller]
+pub fn tid4() -> (i32, i32, i32, i32) {
+    only_in_kernels("`tid4`")
+}
+
+/// The number of threads in a block.
+#[track_caller]
+pub fn block_dim() -> i32 {
+    only_in_kernels("`block_dim`")
+}
+
+macro_rules! atomics {
+    ($($name:ident $doc:literal),* $(,)?) => { $(
+        #[doc = $doc]
+        ///
+        /// Several indices are written as a tuple. The result is what the element held before.
+        #[track_caller]
+        pub fn $name<T, I: Subscripts<D>, const D: usize>(array: &mut Array<T, D>, index: I, value: T) -> T {
+            let _ = (array, index, value);
+            only_in_kernels(concat!("`", stringify!($name), "`"))
+        }
+    )* };
+}
+
+atomics! {
+    atomic_add "Adds to an element of an array, as one step that no other thread comes between.",
+    atomic_sub "Subtracts from an element of an array, as one step that no other thread comes between.",
+    atomic_min "Makes an element of an array no larger than a value, as one step that no other thread comes between.",
+    atomic_max "Makes an element of an array no smaller than a value, as one step that no other thread comes between.",
+    atomic_and "`&=` of an element of an array, as one step that no other thread comes between.",
+    atomic_or "`|=` of an element of an array, as one step that no other thread comes between.",
+    atomic_xor "`^=` of an element of an array, as one step that no other thread comes between.",
+    atomic_exch "Stores into an element of an array and gives what was there, as one step.",
+}
+
+/// Stores `new` into an element of an array if it holds `old`, as one step that no other thread comes between.
+///
+/// Several indices are written as a tuple. The result is what the element held before.
+#[track_caller]
+pub fn atomic_cas<T, I: Subscripts<D>, const D: usize>(
+    array: &mut Array<T, D>,
+    index: I,
+    old: T,
+    new: T,
+) -> T {
+    let _ = (array, index, old, new);
+    only_in_kernels("`atomic_cas`")
+}

@@ -1,0 +1,119 @@
+//! What can go wrong.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::{fmt, io};
+
+use inkle_graph::GraphError;
+use inkle_module::CompileError;
+use inkle_runtime::{Device, RuntimeError};
+
+/// The result of calls that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a call failed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// Code of a kernel could not be made or loaded.
+    Compile(CompileError),
+    /// A device, memory or an array refused.
+    Runtime(RuntimeError),
+    /// A graph could not be captured, saved, loaded or run.
+    Graph(GraphError),
+    /// The arguments of a launch are on different devices.
+    Devices {
+        /// The kernel.
+        kernel: &'static str,
+        /// The parameter.
+        param: String,
+        /// The device of its array.
+        found: Device,
+        /// The device of the launch.
+        expected: Device,
+    },
+    /// The extents of a launch are negative or too large.
+    Extents {
+        /// The kernel.
+        kernel: &'static str,
+        /// The extents.
+        extents: [i64; 4],
+    },
+    /// A slice has another length than the array.
+    Length {
+        /// The array's number of elements.
+        expected: usize,
+        /// The slice's.
+        found: usize,
+    },
+    /// A file could not be read or written.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        error: Arc<io::Error>,
+    },
+    /// The kernel was declared without a backward pass.
+    NoBackward {
+        /// The kernel.
+        kernel: &'static str,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Compile(error) => error.fmt(f),
+            Error::Runtime(error) => error.fmt(f),
+            Error::Graph(error) => error.fmt(f),
+            Error::Devices { kernel, param, found, expected } => write!(
+                f,
+                "kernel `{kernel}`: argument `{param}` is an array on device {found}, but the kernel is launched on {expected}"
+            ),
+            Error::Extents { kernel, extents } => write!(
+                f,
+                "kernel `{kernel}`: a launch over {extents:?} is not possible; extents are from 0 to {}, and so is their product \
+                 up to 2^63",
+                i32::MAX
+            ),
+            Error::Length { expected, found } => {
+                write!(f, "a slice of {found} values for an array of {expected}")
+            }
+            Error::File { path, error } => write!(f, "{}: {error}", path.display()),
+            Error::NoBackward { kernel } => write!(
+                f,
+                "kernel `{kernel}` has no backward pass: it is declared with `enable_backward = false`"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Compile(error) => Some(error),
+            Error::Runtime(error) => Some(error),
+            Error::Graph(error) => Some(error),
+            Error::File { error, .. } => Some(&**error),
+            _ => None,
+        }
+    }
+}
+
+impl From<CompileError> for Error {
+    fn from(error: CompileError) -> Error {
+        Error::Compile(error)
+    }
+}
+
+impl From<RuntimeError> for Error {
+    fn from(error: RuntimeError) -> Error {
+        Error::Runtime(error)
+    }
+}
+
+impl From<GraphError> for Error {
+    fn from(error: GraphError) -> Error {
+        Error::Graph(error)
+    }
+}

@@ -1,0 +1,316 @@
+//! Launches.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use inkle_graph::capture;
+use inkle_ir::{LaunchBounds, MAX_DIMS};
+use inkle_module::Loaded;
+use inkle_runtime::record::Verdict;
+use inkle_runtime::{self as rt, Device, LaunchConfig, Stream};
+
+use super::instance::{Code, Facts, Instance};
+use super::packer::{Held, Packer};
+use crate::error::{Error, Result};
+
+/// Parameter blocks up to this many words live on the stack.
+const STACK_WORDS: usize = 64;
+
+/// Where a launch runs, and on a GPU in what grid.
+#[derive(Clone, Debug, Default)]
+pub struct LaunchOptions {
+    device: Option<Device>,
+    stream: Option<Stream>,
+    block_dim: u32,
+    max_blocks: u32,
+}
+
+impl LaunchOptions {
+    /// On the device of the arrays and its current stream; the default device for kernels without arrays.
+    pub fn new() -> LaunchOptions {
+        LaunchOptions::default()
+    }
+
+    /// On a device, on its current stream.
+    pub fn device(mut self, device: Device) -> LaunchOptions {
+        self.device = Some(device);
+        self
+    }
+
+    /// On a stream and its device.
+    pub fn stream(mut self, stream: &Stream) -> LaunchOptions {
+        self.device = Some(stream.device());
+        self.stream = Some(stream.clone());
+        self
+    }
+
+    /// Threads per block on a GPU.
+    pub fn block_dim(mut self, threads: u32) -> LaunchOptions {
+        self.block_dim = threads;
+        self
+    }
+
+    /// The most blocks on a GPU; each thread then handles several indices. Zero is no limit.
+    pub fn max_blocks(mut self, blocks: u32) -> LaunchOptions {
+        self.max_blocks = blocks;
+        self
+    }
+}
+
+/// A launch whose parameter block is finished.
+pub(crate) struct Ready<'a> {
+    pub instance: &'static Instance,
+    pub code: &'a Code,
+    pub loaded: &'a Arc<Loaded>,
+    pub words: &'a [u64],
+    pub size: u64,
+    pub device: Device,
+    pub stream: Option<&'a Stream>,
+    pub block_dim: u32,
+    pub max_blocks: u32,
+}
+
+/// Runs a kernel on the device of its arrays.
+///
+/// # Errors
+/// As the `launch` of a kernel.
+#[inline]
+pub fn launch<'a>(
+    instance: &'static Instance,
+    extents: [i64; MAX_DIMS],
+    pack: impl FnOnce(&mut Packer<'_, 'a>) -> Result<()>,
+) -> Result<()> {
+    launch_with(
+        instance,
+        &LaunchOptions { device: None, stream: None, block_dim: 0, max_blocks: 0 },
+        extents,
+        pack,
+    )
+}
+
+/// Runs a kernel.
+///
+/// # Errors
+/// As the `launch` of a kernel.
+#[inline]
+pub fn launch_with<'a>(
+    instance: &'static Instance,
+    options: &LaunchOptions,
+    extents: [i64; MAX_DIMS],
+    pack: impl FnOnce(&mut Packer<'_, 'a>) -> Result<()>,
+) -> Result<()> {
+    with_words(instance.words, |words| {
+        let bounds = bounds(instance, extents)?;
+        let mut packer = Packer::new(words, &bounds);
+        pack(&mut packer)?;
+        let (words, facts, arrays) = packer.finish();
+        let device = device(instance, options, &arrays)?;
+        crate::tape::record(instance, words, facts, &arrays, device, options);
+        if bounds.size == 0 {
+            return Ok(());
+        }
+        let code = instance.forward()?;
+        let loaded = instance.load(code, device, facts, options.max_blocks > 0)?;
+        run_on(
+            instance,
+            (code, &loaded),
+            words,
+            bounds.size,
+            device,
+            options,
+            arrays.iter().map(|held| held.array),
+        )
+    })
+}
+
+/// A buffer of zeros for as long as `run` needs it.
+#[inline]
+fn with_words<R>(count: usize, run: impl FnOnce(&mut [u64]) -> R) -> R {
+    if count <= STACK_WORDS { run(&mut [0; STACK_WORDS][..count]) } else { run(&mut vec![0; count]) }
+}
+
+/// Runs loaded code, or shows it to a capture.
+pub(crate) fn run_on<'a>(
+    instance: &'static Instance,
+    (code, loaded): (&Code, &Arc<Loaded>),
+    words: &[u64],
+    size: u64,
+    device: Device,
+    options: &LaunchOptions,
+    arrays: impl Iterator<Item = &'a rt::Array> + Clone,
+) -> Result<()> {
+    let current;
+    let stream = match (&options.stream, device.is_cuda()) {
+        (Some(stream), _) => Some(stream),
+        (None, true) => {
+            current = device.stream()?;
+            Some(&current)
+        }
+        (None, false) => None,
+    };
+    let block_dim = if options.block_dim == 0 { instance.settings().block_dim } else { options.block_dim };
+    let max_blocks = options.max_blocks;
+    let ready = Ready { instance, code, loaded, words, size, device, stream, block_dim, max_blocks };
+    if capture::watches(device) && crate::graph::show(&ready, arrays.clone())? == Verdict::Keep {
+        return Ok(());
+    }
+    if let Some(stream) = stream {
+        arrays.for_each(|array| array.memory().record_use(stream));
+    }
+    ready.run()
+}
+
+impl Ready<'_> {
+    #[inline]
+    fn run(&self) -> Result<()> {
+        match &**self.loaded {
+            Loaded::Cpu(function) => function.launch(self.words, self.size)?,
+            Loaded::Cuda { function, lanes } => {
+                let config = LaunchConfig {
+                    block_dim: self.block_dim,
+                    max_blocks: self.max_blocks,
+                    threads_per_lane: *lanes,
+                    ..LaunchConfig::new(self.size)
+                };
+                let current;
+                let stream = match self.stream {
+                    Some(stream) => stream,
+                    None => {
+                        current = self.device.stream()?;
+                        &current
+                    }
+                };
+                function.launch(stream, self.words, &config)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The extents as a kernel reads them.
+#[inline]
+fn bounds(instance: &'static Instance, extents: [i64; MAX_DIMS]) -> Result<LaunchBounds> {
+    let wrong = || Error::Extents { kernel: instance.name(), extents };
+    if extents.iter().any(|&n| n < 0) {
+        return Err(wrong());
+    }
+    let product = extents.iter().try_fold(1u64, |size, &n| size.checked_mul(n as u64));
+    let size = if extents.contains(&0) { Some(0) } else { product };
+    let size = size.filter(|size| i64::try_from(*size).is_ok()).ok_or_else(wrong)?;
+    let mut dims = [0; MAX_DIMS];
+    for (dim, &extent) in dims.iter_mut().zip(&extents) {
+        *dim = match i32::try_from(extent) {
+            Ok(extent) => extent,
+            Err(_) if size == 0 || !instance.reads_index() => i32::MAX,
+            Err(_) => return Err(wrong()),
+        };
+    }
+    Ok(LaunchBounds { dims, size })
+}
+
+/// Where a launch runs: where it is told to, or where its arrays are.
+#[inline]
+fn device(instance: &Instance, options: &LaunchOptions, arrays: &[Held<'_>]) -> Result<Device> {
+    let of_arrays =
+        || arrays.iter().find(|held| !held.array.is_pinned()).or(arrays.first()).map(|h| h.array.device());
+    let device = options.device.or_else(of_arrays).unwrap_or_else(rt::default_device);
+    for held in arrays {
+        let found = held.array.device();
+        if found != device && !(held.array.is_pinned() && device.is_cuda()) {
+            let param = instance.param_name(held.param);
+            return Err(Error::Devices { kernel: instance.name(), param, found, expected: device });
+        }
+    }
+    Ok(device)
+}
+
+/// A launch that is ready to run again and again. It holds the borrows of its arguments.
+#[derive(Debug)]
+pub struct Prepared<'a> {
+    instance: &'static Instance,
+    code: &'static Code,
+    loaded: Arc<Loaded>,
+    words: Box<[u64]>,
+    size: u64,
+    device: Device,
+    facts: Facts,
+    arrays: Vec<(usize, rt::Array)>,
+    of: PhantomData<&'a mut ()>,
+}
+
+/// Makes a launch ready.
+///
+/// # Errors
+/// As the `launch` of a kernel.
+pub fn prepare<'a, 'args>(
+    instance: &'static Instance,
+    extents: [i64; MAX_DIMS],
+    pack: impl FnOnce(&mut Packer<'_, 'a>) -> Result<()>,
+) -> Result<Prepared<'args>> {
+    with_words(instance.words, |words| {
+        let bounds = bounds(instance, extents)?;
+        let mut packer = Packer::new(words, &bounds);
+        pack(&mut packer)?;
+        let (words, facts, arrays) = packer.finish();
+        let device = device(instance, &LaunchOptions::default(), &arrays)?;
+        let code = instance.forward()?;
+        let loaded = instance.load(code, device, facts, false)?;
+        let arrays = arrays.iter().map(|held| (held.param, held.array.clone())).collect();
+        let (words, size) = (Box::from(&*words), bounds.size);
+        Ok(Prepared { instance, code, loaded, words, size, device, facts, arrays, of: PhantomData })
+    })
+}
+
+impl Prepared<'_> {
+    /// Runs the kernel.
+    ///
+    /// # Errors
+    /// What the device or a failed check reports.
+    #[inline]
+    pub fn run(&self) -> Result<()> {
+        if let Loaded::Cpu(function) = &*self.loaded
+            && !capture::watches(self.device)
+            && !crate::tape::is_recording()
+        {
+            return Ok(function.launch(&self.words, self.size)?);
+        }
+        self.run_general(&LaunchOptions::default())
+    }
+
+    /// Runs the kernel on a stream of the device of its arrays.
+    ///
+    /// # Errors
+    /// What the device or a failed check reports.
+    pub fn run_on(&self, stream: &Stream) -> Result<()> {
+        self.run_general(&LaunchOptions::default().stream(stream))
+    }
+
+    fn run_general(&self, options: &LaunchOptions) -> Result<()> {
+        let held: Vec<Held<'_>> =
+            self.arrays.iter().map(|(param, array)| Held { param: *param, array }).collect();
+        crate::tape::record(self.instance, &self.words, self.facts, &held, self.device, options);
+        if self.size == 0 {
+            return Ok(());
+        }
+        let arrays = self.arrays.iter().map(|(_, array)| array);
+        run_on(self.instance, (self.code, &self.loaded), &self.words, self.size, self.device, options, arrays)
+    }
+}
+
+/// Runs the backward pass of a launch.
+pub(crate) fn run_backward<'a>(
+    instance: &'static Instance,
+    code: &Code,
+    words: &[u64],
+    facts: Facts,
+    device: Device,
+    options: &LaunchOptions,
+    arrays: impl Iterator<Item = &'a rt::Array> + Clone,
+) -> Result<()> {
+    let size = words[2];
+    if size == 0 {
+        return Ok(());
+    }
+    let loaded = instance.load(code, device, facts, options.max_blocks > 0)?;
+    run_on(instance, (code, &loaded), words, size, device, options, arrays)
+}

@@ -1,0 +1,202 @@
+//! Arguments into the bytes of a parameter block.
+
+use std::mem::offset_of;
+
+use inkle_ir::{ArrayDesc, LaunchBounds, StructType, Type};
+use inkle_runtime as rt;
+use inkle_value::{Typed, Value, bytemuck};
+use smallvec::SmallVec;
+
+use super::instance::Facts;
+use crate::array::Array;
+use crate::error::Result;
+
+/// The alignment that [`Facts::aligned`] is about, bytes; allocations have more.
+const ALIGNMENT: u64 = 16;
+
+/// A parameter block under construction.
+pub struct Packer<'w, 'a> {
+    words: &'w mut [u64],
+    offset: usize,
+    /// The number of the parameter that comes next.
+    param: usize,
+    /// The structs around what comes next: their types.
+    open: SmallVec<[Type; 4]>,
+    facts: Facts,
+    arrays: SmallVec<[Held<'a>; 6]>,
+}
+
+/// An array of a launch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held<'a> {
+    /// The number of the parameter that it is, or is in.
+    pub param: usize,
+    /// The array.
+    pub array: &'a rt::Array,
+}
+
+/// What can be passed to a kernel: a value, an array by reference, or a struct of these.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed to a kernel",
+    label = "kernels take values, `&Array` and `&mut Array`"
+)]
+pub trait Argument: Typed {
+    /// Adds the argument to a parameter block.
+    ///
+    /// # Errors
+    /// When the argument cannot be passed.
+    fn pack<'a>(&'a self, block: &mut Packer<'_, 'a>) -> Result<()>;
+}
+
+impl<T: Value> Argument for T {
+    #[inline]
+    fn pack<'a>(&'a self, block: &mut Packer<'_, 'a>) -> Result<()> {
+        let ty = T::ty();
+        block.place(ty);
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(block.words);
+        self.store(&mut bytes[block.offset..]);
+        block.after(ty);
+        Ok(())
+    }
+}
+
+impl<T: Value, const D: usize> Argument for &Array<T, D> {
+    #[inline]
+    fn pack<'a>(&'a self, block: &mut Packer<'_, 'a>) -> Result<()> {
+        block.array(self.runtime());
+        Ok(())
+    }
+}
+
+impl<T: Value, const D: usize> Argument for &mut Array<T, D> {
+    #[inline]
+    fn pack<'a>(&'a self, block: &mut Packer<'_, 'a>) -> Result<()> {
+        block.array(self.runtime());
+        Ok(())
+    }
+}
+
+impl<'w, 'a> Packer<'w, 'a> {
+    /// A block of zeros with the bounds of a launch.
+    #[inline]
+    pub(crate) fn new(words: &'w mut [u64], bounds: &LaunchBounds) -> Packer<'w, 'a> {
+        let [a, b, c, d] = bounds.dims;
+        words[0] = pair(a, b);
+        words[1] = pair(c, d);
+        words[2] = bounds.size;
+        Packer {
+            words,
+            offset: size_of::<LaunchBounds>(),
+            param: 0,
+            open: SmallVec::new(),
+            facts: Facts::default(),
+            arrays: SmallVec::new(),
+        }
+    }
+
+    /// The block's words, what is known of its arrays, and the arrays.
+    #[inline]
+    pub(crate) fn finish(self) -> (&'w mut [u64], Facts, SmallVec<[Held<'a>; 6]>) {
+        (self.words, self.facts, self.arrays)
+    }
+
+    #[inline]
+    fn place(&mut self, ty: Type) {
+        self.offset = self.offset.next_multiple_of(ty.align() as usize);
+    }
+
+    #[inline]
+    fn after(&mut self, ty: Type) {
+        self.offset += ty.size() as usize;
+        if self.open.is_empty() {
+            self.param += 1;
+        }
+    }
+
+    /// Begins a struct: what is packed up to [`end`](Packer::end) are its fields.
+    pub fn begin(&mut self, ty: Type) {
+        self.place(ty);
+        self.open.push(ty);
+    }
+
+    /// Ends the struct that was begun last.
+    pub fn end(&mut self) {
+        if let Some(ty) = self.open.pop() {
+            self.place(ty);
+            if self.open.is_empty() {
+                self.param += 1;
+            }
+        }
+    }
+
+    #[inline]
+    fn array(&mut self, array: &'a rt::Array) {
+        let desc = array.desc();
+        self.offset = self.offset.next_multiple_of(align_of::<ArrayDesc>());
+        let at = self.offset / 8;
+        let ArrayDesc { data, grad, shape: [a, b, c, d], strides } = desc;
+        let [s0, s1, s2, s3] = strides.map(|s| s as u64);
+        self.words[at..at + 8].copy_from_slice(&[data, grad, pair(a, b), pair(c, d), s0, s1, s2, s3]);
+        self.offset += size_of::<ArrayDesc>();
+        self.arrays.push(Held { param: self.param, array });
+        if !self.open.is_empty() {
+            return;
+        }
+        if self.param < 64
+            && let Some(last) = array.ndim().checked_sub(1)
+        {
+            // A dimension of one element has no neighbours whose distance could matter.
+            let contiguous = desc.strides[last] == array.elem_bytes() as i64 || desc.shape[last] <= 1;
+            let aligned = (desc.data | desc.grad).is_multiple_of(ALIGNMENT);
+            self.facts.contiguous |= u64::from(contiguous) << self.param;
+            self.facts.aligned |= u64::from(aligned) << self.param;
+        }
+        self.param += 1;
+    }
+}
+
+#[inline]
+fn pair(low: i32, high: i32) -> u64 {
+    u64::from(low as u32) | u64::from(high as u32) << 32
+}
+
+// Words are written in the order of these fields.
+const _: () = {
+    assert!(offset_of!(ArrayDesc, data) == 0);
+    assert!(offset_of!(ArrayDesc, grad) == 8);
+    assert!(offset_of!(ArrayDesc, shape) == 16);
+    assert!(offset_of!(ArrayDesc, strides) == 32);
+    assert!(offset_of!(LaunchBounds, dims) == 0);
+    assert!(offset_of!(LaunchBounds, size) == 16);
+};
+
+/// Where the fields of a struct lie, one after the other.
+#[derive(Debug)]
+pub struct FieldOffsets {
+    structure: &'static StructType,
+    next: usize,
+    end: usize,
+}
+
+impl FieldOffsets {
+    /// Of the struct `ty`.
+    ///
+    /// # Panics
+    /// When the type is no struct.
+    pub fn of(ty: Type) -> FieldOffsets {
+        let structure = ty.as_struct().expect("the derive asks for the struct's own type");
+        FieldOffsets { structure, next: 0, end: 0 }
+    }
+
+    /// Where the next field begins, bytes.
+    ///
+    /// # Panics
+    /// After the last field.
+    pub fn next_offset(&mut self) -> usize {
+        let ty = self.structure.fields[self.next].ty;
+        self.next += 1;
+        let start = self.end.next_multiple_of(ty.align() as usize);
+        self.end = start + ty.size() as usize;
+        start
+    }
+}

@@ -1,0 +1,335 @@
+//! Rust's statements and expressions mean in kernels what they mean in Rust.
+
+use inkle::prelude::*;
+use inkle::{Result, Struct};
+
+/// Runs a kernel of one array of results.
+macro_rules! results {
+    ($kernel:ident, $ty:ty, $n:expr) => {{
+        let mut out = Array::<$ty>::zeros($n)?;
+        $kernel.launch($n, (&mut out,))?;
+        out.to_vec()?
+    }};
+}
+
+#[inkle::kernel]
+fn shadowing(out: &mut Array<f64>) {
+    let i = tid();
+    let x = i;
+    let x = x as f64 + 0.5;
+    let y = {
+        let x = x * 2.0;
+        x + 1.0
+    };
+    let mut sum = 0.0;
+    sum += x;
+    out[i] = y + sum;
+}
+
+#[test]
+fn let_shadows_and_blocks_are_values() -> Result<()> {
+    assert_eq!(results!(shadowing, f64, 3), [2.5, 5.5, 8.5]);
+    Ok(())
+}
+
+#[inkle::kernel]
+fn conditions(out: &mut Array<i32>) {
+    let i = tid();
+    let kind = if i == 0 {
+        10
+    } else if i < 3 && i != 2 {
+        20
+    } else {
+        let j = i * 2;
+        j + 30
+    };
+    let late;
+    if i % 2 == 0 {
+        late = 1;
+    } else {
+        late = 2;
+    }
+    out[i] = kind + late;
+}
+
+#[test]
+fn if_is_an_expression() -> Result<()> {
+    assert_eq!(results!(conditions, i32, 5), [11, 22, 35, 38, 39]);
+    Ok(())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Struct)]
+#[repr(u8)]
+enum Mode {
+    Off,
+    Slow = 3,
+    Fast,
+}
+
+const LIMIT: i32 = 7;
+
+#[inkle::kernel]
+fn matching(modes: &Array<Mode>, out: &mut Array<i32>) {
+    let i = tid();
+    let speed = match modes[i] {
+        Mode::Off => 0,
+        Mode::Slow => 1,
+        Mode::Fast => 5,
+    };
+    let class = match i {
+        0 => 100,
+        1 | 2 => 200,
+        3..=5 => 300,
+        LIMIT => 400,
+        n if n > 8 => n,
+        _ => -1,
+    };
+    let pair = match (speed, i) {
+        (0, _) => 1000,
+        (s, 1) => 2000 + s,
+        (_, n) => n,
+    };
+    out[i] = speed + class + pair;
+}
+
+#[test]
+fn match_takes_numbers_ranges_constants_variants_and_tuples() -> Result<()> {
+    let modes: Vec<Mode> = (0..10).map(|i| [Mode::Off, Mode::Slow, Mode::Fast][i % 3]).collect();
+    let expected: Vec<i32> = (0..10)
+        .map(|i| {
+            let speed = [0, 1, 5][i as usize % 3];
+            let class = match i {
+                0 => 100,
+                1 | 2 => 200,
+                3..=5 => 300,
+                LIMIT => 400,
+                n if n > 8 => n,
+                _ => -1,
+            };
+            let pair = match (speed, i) {
+                (0, _) => 1000,
+                (s, 1) => 2000 + s,
+                (_, n) => n,
+            };
+            speed + class + pair
+        })
+        .collect();
+    let modes = Array::from_slice(&modes)?;
+    let mut out = Array::zeros(10)?;
+    matching.launch(10, (&modes, &mut out))?;
+    assert_eq!(out.to_vec()?, expected);
+    Ok(())
+}
+
+#[inkle::kernel]
+fn loops(out: &mut Array<i32>) {
+    let i = tid();
+    let mut sum = 0;
+    for k in (0..10).step_by(3).rev() {
+        if k == 6 {
+            continue;
+        }
+        sum = sum * 10 + k;
+    }
+    let mut n = i;
+    while n > 1 {
+        n = if n % 2 == 0 { n / 2 } else { 3 * n + 1 };
+        sum += 1;
+    }
+    let found = loop {
+        n += 3;
+        if n * n > 50 {
+            break n;
+        }
+    };
+    out[i] = sum + 10000 * found;
+}
+
+fn loops_on_the_host(i: i32) -> i32 {
+    let mut sum = 0;
+    for k in (0..10).step_by(3).rev() {
+        if k == 6 {
+            continue;
+        }
+        sum = sum * 10 + k;
+    }
+    let mut n = i;
+    while n > 1 {
+        n = if n % 2 == 0 { n / 2 } else { 3 * n + 1 };
+        sum += 1;
+    }
+    let found = loop {
+        n += 3;
+        if n * n > 50 {
+            break n;
+        }
+    };
+    sum + 10000 * found
+}
+
+#[test]
+fn loops_count_continue_and_break_with_values() -> Result<()> {
+    assert_eq!(results!(loops, i32, 12), (0..12).map(loops_on_the_host).collect::<Vec<_>>());
+    Ok(())
+}
+
+#[inkle::kernel]
+fn labels(out: &mut Array<i32>) {
+    let i = tid();
+    let mut count = 0;
+    'outer: for a in 0..6 {
+        let mut b = 0;
+        loop {
+            b += 1;
+            if b > a {
+                continue 'outer;
+            }
+            for c in 0..3 {
+                if a * b * c > 4 + i {
+                    break 'outer;
+                }
+                count += 1;
+            }
+        }
+    }
+    out[i] = count;
+}
+
+fn labels_on_the_host(i: i32) -> i32 {
+    let mut count = 0;
+    'outer: for a in 0..6 {
+        let mut b = 0;
+        loop {
+            b += 1;
+            if b > a {
+                continue 'outer;
+            }
+            for c in 0..3 {
+                if a * b * c > 4 + i {
+                    break 'outer;
+                }
+                count += 1;
+            }
+        }
+    }
+    count
+}
+
+#[test]
+fn labels_leave_outer_loops() -> Result<()> {
+    assert_eq!(results!(labels, i32, 40), (0..40).map(labels_on_the_host).collect::<Vec<_>>());
+    Ok(())
+}
+
+#[inkle::kernel]
+fn wide(out: &mut Array<u64>, n: usize) {
+    let i = tid();
+    let mut sum = 0;
+    for k in 0..n {
+        sum += k as u64 * 3_000_000_000;
+    }
+    let x = [1.5, 2.5, i as f64];
+    let mut y = [0u64; 4];
+    y[2] = 7;
+    out[i as usize] = sum + x[i] as u64 + y[2];
+}
+
+#[test]
+fn ranges_count_in_the_type_of_their_bounds() -> Result<()> {
+    let mut out = Array::zeros(3)?;
+    wide.launch(3, (&mut out, 4))?;
+    assert_eq!(out.to_vec()?, [18_000_000_008, 18_000_000_009, 18_000_000_009]);
+    Ok(())
+}
+
+#[inkle::kernel]
+fn wraps(out: &mut Array<i32>) {
+    let i = tid();
+    let big: u8 = 250 + i as u8;
+    let word = !(i as u32) >> 28;
+    let not = !(i > 1);
+    let largest = i32::MAX + i;
+    out[i] = match i {
+        0 => (big + 10) as i32,
+        1 => word as i32,
+        2 => largest,
+        _ => {
+            let mut bits = 1i64 << i;
+            bits >>= 1u8;
+            not as i32 + 2 + (bits as i32 - 4)
+        }
+    };
+}
+
+#[test]
+fn integers_wrap_and_not_is_of_bits_or_truth() -> Result<()> {
+    assert_eq!(results!(wraps, i32, 4), [4, 15, i32::MIN + 1, 2]);
+    Ok(())
+}
+
+#[inkle::func]
+fn first_above(x: &Array<f32>, limit: f32) -> i32 {
+    for k in 0..x.shape()[0] {
+        if x[k] > limit {
+            return k;
+        }
+    }
+    -1
+}
+
+#[inkle::kernel]
+fn searches(x: &Array<f32>, out: &mut Array<i32>) {
+    let i = tid();
+    out[i] = first_above(x, i as f32);
+}
+
+#[test]
+fn return_leaves_a_function_early() -> Result<()> {
+    let x = Array::from_slice(&[0.5f32, 1.5, 1.0, 2.5])?;
+    let mut out = Array::zeros(4)?;
+    searches.launch(4, (&x, &mut out))?;
+    assert_eq!(out.to_vec()?, [0, 1, 3, -1]);
+    Ok(())
+}
+
+#[inkle::kernel]
+fn order(out: &mut Array<i32>) {
+    let i = tid();
+    let mut x = i;
+    let sum = x + {
+        x += 10;
+        x
+    } * 100;
+    let mut a = 1;
+    let mut b = 2;
+    (a, b) = (b, a + b);
+    out[i] = sum + 10000 * (10 * a + b);
+}
+
+#[test]
+fn operands_are_evaluated_from_left_to_right() -> Result<()> {
+    assert_eq!(results!(order, i32, 2), [231000, 231101]);
+    Ok(())
+}
+
+#[inkle::kernel]
+fn methods(out: &mut Array<f32>) {
+    let i = tid();
+    let x = i as f32 - 1.5;
+    out[i] = match i {
+        0 => x.abs().sqrt(),
+        1 => x.powi(2) + f32::max(x, 3.0),
+        2 => x.signum() + (-x).signum() + 0.0f32.signum(),
+        3 => 2.0f32.powf(x).mul_add(2.0, x.fract()),
+        _ => ((i - 9).rem_euclid(4)) as f32,
+    };
+}
+
+#[test]
+fn methods_of_numbers_are_those_of_rust() -> Result<()> {
+    let out = results!(methods, f32, 5);
+    assert_eq!(out[..3], [1.5f32.sqrt(), 3.25, 1.0]);
+    assert!((out[3] - (2.0f32.powf(1.5) * 2.0 + 0.5)).abs() < 1e-5, "{out:?}");
+    assert_eq!(out[4], 3.0);
+    Ok(())
+}
