@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use inkle_graph::arguments::addresses;
-use inkle_graph::bundle::{Bundle, BundleError, CodeTarget, Param, SaveOptions};
+use inkle_graph::bundle::{Anew, Bundle, BundleError, CodeTarget, Compiler, Param, SaveOptions};
 use inkle_graph::capture::{self, Body, CudaOptions, Launched};
 use inkle_graph::{GraphError, View};
 use inkle_ir::ParamLayout;
@@ -217,11 +217,12 @@ impl Graph {
     /// # Errors
     /// As [`load`](Graph::load).
     pub fn from_bytes(bytes: Vec<u8>, device: Device) -> Result<Graph> {
-        Graph::of_bundle(&Bundle::from_bytes(bytes).map_err(GraphError::from)?, device)
+        Graph::of_bundle(Bundle::from_bytes(bytes).map_err(GraphError::from)?, device)
     }
 
-    fn of_bundle(bundle: &Bundle, device: Device) -> Result<Graph> {
-        Ok(Graph { inner: Arc::new(bundle.load(device, Some(&inkle_module::recompile))?) })
+    fn of_bundle(bundle: Bundle, device: Device) -> Result<Graph> {
+        let compiler = Compiler { recompile: &inkle_module::recompile, when: Anew::WhenBetter };
+        Ok(Graph { inner: Arc::new(bundle.load(device, Some(compiler))?) })
     }
 }
 
