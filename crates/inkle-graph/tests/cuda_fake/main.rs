@@ -6,6 +6,8 @@
 mod driver;
 mod functions;
 mod graphs;
+#[path = "../support/functions.rs"]
+mod support;
 #[path = "../support/warp.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod warp;
