@@ -16,6 +16,7 @@ import torch
 
 import inkle
 
+from ._layout import Layout
 from ._segments import boundary_arrays, tensor_of
 from ._semantics import TensorSemantics
 from ._session import Session, log
@@ -183,10 +184,16 @@ class Annotate:
         session = self._session
         return session if session is not None and session.is_running else None
 
-    def _begin(self, session: Session, call: str) -> None:
+    def _begin(self, session: Session, call: str, tensors=None) -> None:
+        """Ends the segment under way, if tensors that are to be inputs lie in memory that it uses."""
         session.check_thread(call)
+        segment = session.watch.segment
+        if segment is None or segment.owner is not None:
+            return
         with session.pause():
-            if session.watch.segment is not None and session.watch.segment.owner is None:
+            leaves = [t for name, v in flatten(tensors or {}).items() for t in _tensors(v, name).values()]
+            layouts = [Layout.of(t) for t in leaves]
+            if tensors is None or any(x is not None and segment.knows(*x.span) for x in layouts):
                 session.watch.end(call)
 
     def input_tensors(self, node_name: str, tensors):
@@ -204,7 +211,7 @@ class Annotate:
         session = self.session
         if session is None:
             return _unwrapped(tensors)
-        self._begin(session, "input_tensors()")
+        self._begin(session, "input_tensors()", tensors)
         with session.pause():
             node, recorder = session.enter(node_name, where())
             result = {}
@@ -276,7 +283,7 @@ class Annotate:
                 session.leave(node_name)
         return _unwrapped(tensors)
 
-    def _outputs(self, session, call, node, recorder, tensors, said):
+    def _outputs(self, session, call, node, recorder, tensors, said, segment=None):
         outputs, semantics, untraced = {}, {}, []
         for name, value in tensors.items():
             for full, leaf in flatten(value, name).items():
@@ -286,7 +293,9 @@ class Annotate:
                         raise TraceError(
                             f"{call}() for node '{node.name}' (at {where()}): '{port}' belongs to a different node: {others[0]}"
                         )
-                    if not recorder.touches(tensor):
+                    layout = Layout.of(tensor)
+                    soon = segment is not None and layout is not None and segment.knows(*layout.span)
+                    if not recorder.touches(tensor) and not soon:
                         untraced.append(port)
                     outputs[port] = tensor
                     semantics[port] = _semantics(said.get(name), name, port)
@@ -304,7 +313,7 @@ class Annotate:
         session = self.session
         if session is None:
             return _unwrapped(tensors)
-        self._begin(session, "state_tensors()")
+        self._begin(session, "state_tensors()", tensors)
         with session.pause():
             node, recorder = session.recorder(node_name, "state_tensors")
             result = {}
@@ -327,10 +336,11 @@ class Annotate:
         session = self.session
         if session is None:
             return _unwrapped(tensors)
-        self._begin(session, "update_state()")
+        session.check_thread("update_state()")
         with session.pause():
             node, recorder = session.recorder(node_name, "update_state")
-            outputs, _ = self._outputs(session, "update_state", node, recorder, tensors, {})
+            segment = session.watch.segment
+            outputs, _ = self._outputs(session, "update_state", node, recorder, tensors, {}, segment)
             for name, tensor in outputs.items():
                 port = node.inputs.get(name) if name in recorder.placeholders else None
                 if port is None or (name not in node.states and not node.is_complete):
@@ -358,7 +368,7 @@ class Annotate:
                 return tensors
             values = list(tensors.values()) if isinstance(tensors, dict) else list(tensors)
             return values[0] if len(values) == 1 else tuple(values)
-        self._begin(session, "register_buffer()")
+        self._begin(session, "register_buffer()", tensors if not single else {"": tensors})
         with session.pause():
             node, recorder = session.recorder(node_name, "register_buffer")
             named = tensors

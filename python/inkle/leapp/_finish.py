@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import operator
+
 import torch
 import torch.fx
 from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from ._portable import portable
 from ._recorder import Recorder
 
 aten = torch.ops.aten
@@ -44,6 +47,10 @@ def finish(
     _drop_dead(graph)
     if any(_writes(node) for node in graph.nodes):
         graph = _functional(root, graph, list(inputs.values()))
+    for node in list(graph.nodes):
+        if node.target is aten.clone.default and not node.kwargs and not _is_returned(node):
+            # Nothing is written any more, so a value is as good as its copy.
+            node.replace_all_uses_with(node.args[0])
     for node in graph.nodes:
         # No other value shares memory with these any more, and models run on inputs of any strides.
         if node.target in (aten.view.default, aten._unsafe_view.default):
@@ -70,6 +77,10 @@ def drop_inputs(module: torch.fx.GraphModule, names: set[str]) -> None:
 def _writes(node: torch.fx.Node) -> bool:
     schema = getattr(node.target, "_schema", None)
     return node.op == "call_function" and schema is not None and schema.is_mutable
+
+
+def _is_returned(node: torch.fx.Node) -> bool:
+    return any(user.op == "output" for user in node.users)
 
 
 def _drop_dead(graph: torch.fx.Graph) -> None:
@@ -110,6 +121,9 @@ def _functional(root: torch.nn.Module, graph: torch.fx.Graph, examples: list[tor
         copies[node] = result.placeholder(target)
     for node, name in zip(old[count:], names, strict=True):
         copies[node] = result.get_attr(name)
+    #: Results of operations that stand for others, by place.
+    found: dict[torch.fx.Node, tuple[int, ...] | None] = {}
+    _drop_dead(made.graph)
     for node in made.graph.nodes:
         if node.op == "placeholder":
             continue
@@ -118,6 +132,17 @@ def _functional(root: torch.nn.Module, graph: torch.fx.Graph, examples: list[tor
             copies[node] = copies[node.args[0]]
         elif node.op == "call_function" and node.target is aten.copy.default and _alike(*node.args[:2]):
             copies[node] = copies[node.args[1]]
+        elif node.op == "call_function" and (same := portable(node.target, node.args, node.kwargs)) is not None:
+            target, args, kwargs, places = same
+            args, kwargs = torch.fx.map_arg((args, kwargs), lambda n: copies[n])
+            copies[node] = result.call_function(target, args, kwargs)
+            found[node] = places
+        elif node.op == "call_function" and node.target is operator.getitem and node.args[0] in found:
+            places, value = found[node.args[0]], copies[node.args[0]]
+            taken = (
+                value if places is None else result.call_function(operator.getitem, (value, places.index(node.args[1])))
+            )
+            copies[node] = taken
         elif node.op == "get_attr":
             root.register_buffer(node.target, getattr(made, node.target))
             copies[node] = result.get_attr(node.target)

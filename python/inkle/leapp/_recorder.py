@@ -21,6 +21,7 @@ import torch.fx
 from torch.utils._pytree import tree_map
 
 from ._layout import Layout, are_disjoint, view_steps
+from ._portable import portable
 from ._where import TraceError, where
 
 aten = torch.ops.aten
@@ -303,24 +304,33 @@ class Recorder:
                     self.hidden_state(f"a tensor of shape {list(tensor.shape)} is changed in place by {func}")
                 self.adopt(tensor)
             self.note_write(*Layout.of(tensor).span)
+        same = portable(func, args, kwargs)
+        target, places = func, None
+        if same is not None:
+            target, kept_args, kept_kwargs, places = same
+        else:
+            kept_args, kept_kwargs = args, kwargs
         as_node = lambda value: self.node_of(value) if isinstance(value, torch.Tensor) else value  # noqa: E731
-        node_args, node_kwargs = tree_map(as_node, (args, kwargs))
+        node_args, node_kwargs = tree_map(as_node, (kept_args, kept_kwargs))
         result = func(*args, **kwargs)
         results = [result] if isinstance(result, torch.Tensor) else result
         results = list(results) if isinstance(results, (list, tuple)) else []
+        if same is not None:
+            results = [results[place] for place in places or (0,)]
         layouts = [Layout.of(r) if isinstance(r, torch.Tensor) else None for r in results]
         if not written and results and all(x is not None and x in self._views for x in layouts):
             return result
         node_kwargs.pop("pin_memory", None)
         shapes = tuple((str(r.dtype), tuple(r.shape)) if isinstance(r, torch.Tensor) else r for r in results)
-        name = str(func).removeprefix("aten.")
-        self.entry((str(func), self._encoded(node_args), self._encoded(node_kwargs), shapes), f"call of {name}")
-        node = self.emit(func, node_args, node_kwargs)
+        name = str(target).removeprefix("aten.")
+        self.entry((str(target), self._encoded(node_args), self._encoded(node_kwargs), shapes), f"call of {name}")
+        node = self.emit(target, node_args, node_kwargs)
+        is_one = isinstance(result, torch.Tensor) if same is None else places is None
         aliases = returns_alias(func)
         for index, (value, layout) in enumerate(zip(results, layouts, strict=True)):
             if layout is None or layout in self._views and aliases:
                 continue
-            of_result = node if isinstance(result, torch.Tensor) else self.emit(operator.getitem, (node, index))
+            of_result = node if is_one else self.emit(operator.getitem, (node, index))
             if aliases and self.has(layout):
                 self._views[layout] = of_result
             else:

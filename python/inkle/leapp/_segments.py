@@ -183,10 +183,31 @@ class Watch:
                         recorder.note_local(a, b)
             return False
         recorder = owners[0]
+        if kind == "copy" and arrays[0][0].device != arrays[1][0].device:
+            return self._transfer(recorder, call, arrays[0][0], arrays[1][0])
         if segment is None or segment.recorder is not recorder or segment.device != device:
             segment = self.begin(recorder, device)
         self._note(segment, call, detail, arrays)
         return segment.began
+
+    def _transfer(self, recorder: Recorder, call: str, src, dst) -> bool:
+        """A copy from one device to another is no kernel's: the graph has PyTorch's operation for it."""
+        if self.block is not None:
+            raise TraceError(
+                f"{call} at {where()} copies from {src.device} to {dst.device} inside the warp_op block of node "
+                f"'{recorder.name}', which began at {self.block[1]}: a block belongs to one device"
+            )
+        self.end(call)
+        source, target = tensor_of(src), tensor_of(dst)
+        recorder.entry(("transfer", str(source.device), str(target.device), tuple(target.shape)), call)
+        value = recorder.emit(aten._to_copy.default, (recorder.node_of(source),), {"device": target.device})
+        if recorder.touches(target):
+            recorder.emit(aten.copy_.default, (recorder.node_of(target), value))
+            recorder.note_write(*Layout.of(target).span)
+        else:
+            target._keeps = dst
+            recorder.add_part(target, value)
+        return False
 
     def begin(self, recorder: Recorder, device) -> OpenSegment:
         """Begins a segment, and ends the one under way."""
@@ -427,6 +448,8 @@ def _written_parts(memory: Memory) -> list[torch.Tensor]:
                 tensors.append(tensor_of(part))
                 # A field's array does not keep the memory of the struct's.
                 tensors[-1]._keeps = array
+    if (whole := _whole(memory, tensors)) is not None:
+        return [whole]
     kept: list[torch.Tensor] = []
     for tensor in sorted(tensors, key=lambda t: -t.numel()):
         layout = Layout.of(tensor)
@@ -442,3 +465,28 @@ def _written_parts(memory: Memory) -> list[torch.Tensor]:
             )
         kept.append(tensor)
     return kept
+
+
+def _whole(memory: Memory, written: list[torch.Tensor]) -> torch.Tensor | None:
+    """A tensor of the whole allocation, if there is one whose elements are those that were written."""
+    if len({tensor.dtype for tensor in written}) != 1:
+        return None
+    is_all = lambda x: x is not None and x.is_dense and x.span == (memory.start, memory.end)  # noqa: E731
+    for array, _ in memory.arrays:
+        if _native.type_kind(array.dtype) == "struct":
+            return None
+        tensor = tensor_of(array)
+        if tensor.dtype == written[0].dtype and is_all(Layout.of(tensor)):
+            tensor._keeps = array
+            return tensor
+    layouts = [Layout.of(tensor) for tensor in written]
+    array = memory.arrays[0][0]
+    size, rest = divmod(memory.end - memory.start, _native.type_size_in_bytes(array.dtype))
+    if rest or not all(x is not None and x.is_dense for x in layouts):
+        return None
+    if len({array.dtype for array, _ in memory.arrays}) != 1:
+        return None
+    flat = _native.array(ptr=memory.start, dtype=array.dtype, shape=size, device=array.device)
+    tensor = tensor_of(flat)
+    tensor._keeps = array
+    return tensor

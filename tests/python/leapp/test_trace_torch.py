@@ -146,6 +146,47 @@ def test_recurrent_attention_and_normalization(trace):
     once(trace, program, torch.randn(2, 5, 3))
 
 
+def test_no_operation_of_one_kind_of_device_is_left(trace):
+    norm = torch.nn.BatchNorm1d(3).eval()
+
+    def program(x):
+        with torch.no_grad():
+            q = norm(x)[None, :, None]
+            return torch.nn.functional.scaled_dot_product_attention(q, q, q)
+
+    found = targets(once(trace, program, torch.randn(5, 3)))
+    assert "aten.scaled_dot_product_attention.default" in found
+    assert "aten._native_batch_norm_legit_no_training.default" in found
+
+    def writes(x):
+        y = x.clone()
+        y[0] = 0
+        return program(y)
+
+    found = targets(once(trace, writes, torch.randn(5, 3)))
+    assert not any("for_cpu" in name or name == "aten.native_batch_norm.default" for name in found)
+
+
+def test_operations_of_gpus_are_told_by_others():
+    from inkle.leapp._portable import portable
+
+    aten = torch.ops.aten
+    x, w, h = torch.ones(2, 5, 3), [torch.ones(1)] * 4, torch.ones(1, 2, 4)
+    cudnn = (x, w, 4, None, h, None, 3, 4, 0, 1, True, 0.0, False, False, [], None)
+    target, args, _, places = portable(aten._cudnn_rnn.default, cudnn, {})
+    assert target is aten.gru.input and places == (0, 1)
+    assert args == (x, h, w, True, 1, 0.0, False, False, True)
+    lstm = (x, w, 4, None, h, h, 2, *cudnn[7:])
+    target, args, _, places = portable(aten._cudnn_rnn.default, lstm, {})
+    assert target is aten.lstm.input and args[1] == [h, h] and places == (0, 1, 2)
+    target, args, _, _ = portable(aten.cudnn_batch_norm.default, (x, h, h, h, h, False, 0.1, 1e-5), {})
+    assert target is aten._native_batch_norm_legit_no_training.default and args == (x, h, h, h, h, 0.1, 1e-5)
+    assert portable(aten.cudnn_batch_norm.default, (x, h, h, h, h, True, 0.1, 1e-5), {}) is None
+    attention = aten._scaled_dot_product_efficient_attention.default
+    target, args, kwargs, _ = portable(attention, (x, x, x, h, False), {"scale": 0.5})
+    assert args == (x, x, x, h, 0.0, False) and kwargs == {"scale": 0.5}
+
+
 def test_tensors_of_traced_numbers(trace):
     def program(x):
         pair = torch.tensor([x[0], x[1] * 2])
