@@ -156,6 +156,19 @@ fn parameters_are_chosen_ordered_and_renamed() {
 }
 
 #[test]
+fn extents_that_are_too_large_for_their_number_count_as_the_largest_one() {
+    let (graph, options) = everything(true);
+    let mut bundle = graph.save(&options).unwrap();
+    let launch = bundle.stream.body.iter_mut().find_map(|node| match &mut node.op {
+        inkle_graph::Op::Launch(launch) => Some(launch),
+        _ => None,
+    });
+    let params = &mut launch.unwrap().params;
+    (params[0], params[1], params[2]) = (1 << 32 | 0x7fff_ffff, 1 << 32 | 1, 1 << 33);
+    assert_eq!(Bundle::from_bytes(bundle.to_bytes()).unwrap().stream, bundle.stream);
+}
+
+#[test]
 fn a_loaded_graph_runs_on_memory_of_its_own() {
     let (graph, options) = everything(false);
     let bytes = graph.save(&options).unwrap().to_bytes();
@@ -326,6 +339,8 @@ fn streams_that_reach_out_of_their_memory_are_refused() {
         (launch(&|l| l.pointers[0].region = 99), "no region 99"),
         (launch(&|l| l.kernel = 5), "no kernel 5"),
         (launch(&|l| l.params[2] = 1 << 40), "threads"),
+        (launch(&|l| l.params[0] = 0x7fff_ffff_7fff_ffff), "threads"),
+        (launch(&|l| (l.params[0], l.params[2]) = (1 << 32 | 0x7fff_ffff, 1)), "threads"),
         (launch(&|l| l.params = vec![0; 3].into()), "24 bytes instead of 104"),
         (change(&|b| b.stream.regions[1].bytes = 8), "region"),
         (change(&|b| b.params[0].view.shape[0] = 5), "reaches out"),

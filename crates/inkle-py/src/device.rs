@@ -197,11 +197,11 @@ impl PyDevice {
         make_current(stream, device)
     }
 
-    /// Whether the device's current stream is recording a graph.
+    /// Whether a graph of this thread is recorded: of what it does on the CPU, or on the device's current stream.
     #[getter]
     fn is_capturing(&self, py: Python<'_>) -> PyResult<bool> {
         if self.device.is_cpu() {
-            return Ok(false);
+            return Ok(inkle_graph::capture::is_capturing(self.device));
         }
         self.device.stream().and_then(|s| s.is_capturing()).into_py(py)
     }
