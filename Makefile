@@ -14,7 +14,8 @@ setup: ## install LLVM 22 and a .venv with what is missing
 build: setup ## build the Python package into .venv
 	@scripts/build.sh
 
-demo: build ## denoise a photograph, observe a humanoid; pictures in out/
+demo: build ## denoise a photograph, observe a humanoid, export its policy; pictures in out/
+	@scripts/setup.sh demo
 	@$(PYTHON_VENV) demos/run_all.py
 
 test: build ## run every test of Rust and Python

@@ -2,7 +2,8 @@
 # Installs what building, testing and showing inkle needs and this machine lacks: Debian's LLVM 22 and a `.venv`
 # with Python packages. Doing it again is quick and changes nothing.
 #
-#     scripts/setup.sh              what building, testing and the demos need
+#     scripts/setup.sh              what building and most tests need
+#     scripts/setup.sh demo         also what the demos need: PyTorch and ONNX Runtime
 #     scripts/setup.sh test         also what tests of the replay library need: CMake, C++, and on x86-64 a compiler
 #                                   and an emulator for 64-bit Arm; and PyTorch and ONNX Runtime, for exported models
 #     scripts/setup.sh bench        also .bench-venv, with the peer that the benchmarks measure beside inkle
@@ -94,7 +95,7 @@ make_venv() {
 if [ "$wanted" = bench ]; then
     make_venv "$root/.bench-venv" bench
 fi
-if [ "$wanted" = test ]; then
+if [ "$wanted" = test ] || [ "$wanted" = demo ]; then
     make_venv "$venv" dev demo test
 else
     make_venv "$venv" dev demo

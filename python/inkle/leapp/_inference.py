@@ -53,6 +53,7 @@ class InferenceManager:
         FileNotFoundError: if the description or a file that it names is missing.
         ValueError: if the description is no pipeline's, a file is not the one that it describes (by its SHA-256), ports
             that are connected do not fit, or a model is of a kind that cannot be run here.
+        RuntimeError: if a framework cannot load a model.
     """
 
     def __init__(self, model_path: str | os.PathLike, device: str | torch.device | None = None):
@@ -192,7 +193,14 @@ class InferenceManager:
             shapes = [json.loads(p["shape"]) if isinstance(p["shape"], str) else p["shape"] for p in described]
             ports.append([{**p, "shape": list(shape)} for p, shape in zip(described, shapes, strict=True)])
         where = _device(kind, parameters.get("device"), device)
-        return _Node(name, *ports, where, _runners.load(kind, path, *ports, where, parameters))
+        try:
+            model = _runners.load(kind, path, *ports, where, parameters)
+        except (ImportError, OSError, ValueError):
+            raise
+        except Exception as error:
+            # What a framework raises about a model says nothing about where it is.
+            raise RuntimeError(f"node '{name}': {path} cannot be loaded: {type(error).__name__}: {error}") from error
+        return _Node(name, *ports, where, model)
 
     def _file(self, place: str) -> Path:
         path = self.model_path.parent / place

@@ -11,6 +11,7 @@ from inkle._native import bundle_with_params
 
 from .._pipeline import Node
 from . import Saved
+from ._module import is_replay
 
 
 def save_bundle(node: Node, directory: Path) -> Saved:
@@ -45,7 +46,7 @@ def save_bundle(node: Node, directory: Path) -> Saved:
 def _only_call(node: Node) -> torch.fx.Node:
     """The one call of the operator that the node consists of."""
     calls = [step for step in node.module.graph.nodes if step.op not in ("placeholder", "get_attr", "output")]
-    replays = [step for step in calls if step.target == torch.ops.inkle.replay.default]
+    replays = [step for step in calls if is_replay(step)]
     others = [step for step in calls if step not in replays and step.target is not operator.getitem]
     if others:
         raise _other(node, f"it calls {getattr(others[0].target, '__name__', others[0].target)}")

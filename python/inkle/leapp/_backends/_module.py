@@ -11,15 +11,19 @@ from .._pipeline import Node
 
 
 def load_operator() -> None:
-    """Loads the operator that replays kernels, if it is not there yet.
+    """Makes the operator that replays kernels known to PyTorch and its exporters.
 
     Raises:
-        ImportError: if its library is not installed; the message says where it is looked for.
+        FileNotFoundError: if its library is not there; the message says where it is looked for.
     """
-    if not hasattr(torch.ops.inkle, "replay"):
-        import inkle.torch
+    import inkle.torch
 
-        inkle.torch.load()
+    inkle.torch.load()
+
+
+def is_replay(call: fx.Node) -> bool:
+    """Whether a step of a graph is a call of that operator. Graphs without kernels are asked where it is not loaded."""
+    return call.op == "call_function" and str(call.target) == "inkle.replay.default"
 
 
 def detached(tensor: torch.Tensor) -> torch.Tensor:

@@ -25,7 +25,7 @@ import inkle.onnx
 from .._dtypes import parse_signature
 from .._pipeline import Node
 from . import Saved
-from ._module import detached, example_inputs, exportable, exported_program
+from ._module import detached, example_inputs, exportable, exported_program, is_replay
 
 _log = logging.getLogger("inkle.leapp")
 
@@ -141,7 +141,7 @@ def _names(core: _Core) -> tuple[list[str], list[str]]:
 def _replay_as_node(module: fx.GraphModule) -> None:
     """Calls of the operator as calls of PyTorch's function for operators that only ONNX knows."""
     for call in list(module.graph.nodes):
-        if call.op != "call_function" or call.target != torch.ops.inkle.replay.default:
+        if not is_replay(call):
             continue
         bundle, inputs, signature = call.args
         ports = parse_signature(signature)
@@ -179,9 +179,6 @@ def _replay_in_torchscript():
             value.setType(torch._C.TensorType.get().with_dtype(dtype).with_sizes(list(shape)))
         return g.op("prim::ListConstruct", *values)
 
-    if not hasattr(torch.ops.inkle, "replay"):
-        yield
-        return
     register_custom_op_symbolic("inkle::replay", symbolic, inkle.onnx.VERSION)
     try:
         yield
