@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from dataclasses import replace
 from pathlib import Path
@@ -26,12 +27,13 @@ def compile_pipeline(
     atol: float = 1e-5,
     strict: bool = True,
     graph_configs: GraphConfigs | None = None,
-    verbose: bool | None = None,
+    verbose: bool = False,
 ) -> bool | dict[str, bool | Exception]:
     """Writes the pipeline's models, `NAME.yaml`, `NAME_initial_values.safetensors` and, with `visualize`, its drawing.
 
     A pipeline that was traced as a dry run gets its description and drawing only. With `validate` every model is loaded
-    from its file and run on the values that were seen; with `strict` too, one that gives others is an error.
+    from its file and run on the values that were seen; with `strict` too, one that gives others is an error. With `verbose`
+    what is done is told on the way.
 
     Returns:
         Per node True, False or the exception that its model raised, if the models were validated; else True.
@@ -41,6 +43,30 @@ def compile_pipeline(
         NotImplementedError: if a node has kernels and a format that cannot hold them.
         ValueError: if what flows between nodes does not fit.
     """
+    with _told() if verbose else contextlib.nullcontext():
+        return _compile(pipeline, visualize, (rtol, atol, strict) if validate else None, graph_configs)
+
+
+@contextlib.contextmanager
+def _told():
+    """What is logged also written to the standard error, for as long as this lasts."""
+    handler, level = logging.StreamHandler(), _log.level
+    handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+    _log.addHandler(handler)
+    _log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        _log.setLevel(level)
+        _log.removeHandler(handler)
+
+
+def _compile(
+    pipeline: Pipeline,
+    visualize: bool,
+    tolerances: tuple[float, float, bool] | None,
+    graph_configs: GraphConfigs | None,
+) -> bool | dict[str, bool | Exception]:
     if graph_configs is not None and not isinstance(graph_configs, GraphConfigs):
         raise TypeError(
             f"compile_graph(graph_configs=...) expects a GraphConfigs instance, got {type(graph_configs).__name__}"
@@ -64,8 +90,9 @@ def compile_pipeline(
         _drawing.draw(pipeline, flow, kinds, graph_configs.frequency if graph_configs else None)
     _log.info("pipeline '%s' is in %s", pipeline.name, directory.resolve())
 
-    if not validate or pipeline.dry_run:
+    if tolerances is None or pipeline.dry_run:
         return True
+    rtol, atol, strict = tolerances
     results = validate_nodes(pipeline, models, rtol, atol)
     if strict and (failed := failures(results)):
         raise Failed(failed, results)

@@ -192,7 +192,9 @@ class InferenceManager:
             # LEAPP has also written shapes as text.
             shapes = [json.loads(p["shape"]) if isinstance(p["shape"], str) else p["shape"] for p in described]
             ports.append([{**p, "shape": list(shape)} for p, shape in zip(described, shapes, strict=True)])
-        where = _device(kind, parameters.get("device"), device)
+        # LEAPP does not say where it traced a model, and runs all on a GPU if there is one.
+        traced = _runners.usable_device(kind, parameters.get("device", "cuda"))
+        where = torch.device(device) if device is not None else traced
         try:
             model = _runners.load(kind, path, *ports, where, parameters)
         except (ImportError, OSError, ValueError):
@@ -308,18 +310,6 @@ def _check(path: Path, expected: str | None) -> None:
         raise ValueError(
             f"{path} is not the file that was exported: its SHA-256 is {found}, the description says {expected}"
         )
-
-
-def _device(kind: str, traced: str | None, asked) -> torch.device:
-    """Where a model runs: where it is asked to, where it was traced, or, when LEAPP wrote it, on a GPU if there is one."""
-    if asked is not None:
-        return torch.device(asked)
-    there = torch.cuda.is_available()
-    if kind == "onnx" and there:
-        import onnxruntime
-
-        there = "CUDAExecutionProvider" in onnxruntime.get_available_providers()
-    return torch.device("cuda" if there and traced in (None, "cuda") else "cpu")
 
 
 def _array(value: Any, dtype: torch.dtype) -> Any:

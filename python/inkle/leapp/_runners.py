@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import torch
 
 from ._dtypes import dtype_of
+
+_log = logging.getLogger("inkle.leapp")
 
 
 class Runner:
@@ -45,6 +48,21 @@ def load(
     if kind not in _RUNNERS:
         raise ValueError(f"a model of kind {kind!r} cannot be run here; these can: {', '.join(_RUNNERS)}")
     return _RUNNERS[kind](path, inputs, outputs, device, facts)
+
+
+def usable_device(kind: str | None, wanted: str | torch.device) -> torch.device:
+    """Where a model of a kind runs that is best run on `wanted`: there, or on the CPU if this machine cannot."""
+    wanted = torch.device(wanted)
+    if wanted.type == "cuda":
+        there = torch.cuda.is_available()
+        if kind == "onnx" and there:
+            import onnxruntime
+
+            there = "CUDAExecutionProvider" in onnxruntime.get_available_providers()
+        if not there:
+            _log.info("a model of kind %s runs on the CPU: what it would run on %s with is not there", kind, wanted)
+            return torch.device("cpu")
+    return wanted
 
 
 class _Onnx(Runner):
@@ -117,7 +135,8 @@ class _Program(Runner):
                 raise
             _load_operator()
             program = torch.export.load(self.path)
-        if self.facts.get("device", str(self.device)) != self.device.type:
+        # LEAPP does not say where it traced a program, which is where the program makes its tensors.
+        if self.facts.get("device") != self.device.type:
             program = torch.export.passes.move_to_device_pass(program, str(self.device))
         self._module = program.module().to(self.device)
 

@@ -83,8 +83,9 @@ def validate_nodes(pipeline: Pipeline, models: dict[str, Any], rtol: float, atol
 def _validate(pipeline: Pipeline, node: Node, model: dict, rtol: float, atol: float) -> Result:
     parameters = model["parameters"]
     path = pipeline.directory / parameters["model_path"]
-    device = node_device(node)
-    runner = _runners.load(parameters["backend"], path, model["inputs"], model["outputs"], device, parameters)
+    kind = parameters["backend"]
+    device = _runners.usable_device(kind, node_device(node))
+    runner = _runners.load(kind, path, model["inputs"], model["outputs"], device, parameters)
     worst: Difference | None = None
     wrong: list[int] = []
     executions = min((len(port.examples) for port in node.all_inputs + node.all_outputs), default=0)

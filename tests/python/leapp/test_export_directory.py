@@ -301,3 +301,13 @@ def test_the_graph_module_of_a_node_is_left_as_it_is(tmp_path):
     before = str(made.module.graph)
     compile_pipeline(pipeline(tmp_path, made), visualize=False)
     assert str(made.module.graph) == before == str(graph_module(made.module).graph)
+
+
+def test_what_is_done_is_told_if_asked_for(tmp_path, capsys):
+    pipe = pipeline(tmp_path, policy("pt2"))
+    compile_pipeline(pipe, visualize=False)
+    assert capsys.readouterr().err == ""
+    compile_pipeline(pipe, visualize=False, verbose=True)
+    assert "inkle.leapp: exporting node 'policy' with 'pt2'" in capsys.readouterr().err
+    compile_pipeline(pipe, visualize=False)
+    assert capsys.readouterr().err == ""
