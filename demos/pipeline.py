@@ -158,20 +158,21 @@ def observation_of(body, sensors, last):
 
 
 def teacher(observation):
-    """Targets of the joints that lean against the fall: a fixed rule over tilt and speed of the base."""
+    """Targets of the joints that lean against the fall: a rule over tilt and speed of the base, smoothed over time."""
     gravity, velocity, spin = observation[:, 0:3], observation[:, 3:6] / 2.0, observation[:, 6:9] / 0.25
-    targets = torch.zeros(observation.shape[0], N_JOINTS)
+    rule = torch.zeros(observation.shape[0], N_JOINTS)
     joint = {name: index for index, name in enumerate(JOINTS)}
     tilt, pitch, roll = gravity[:, 0], spin[:, 1], spin[:, 0]
     for side, sign in (("right", 1.0), ("left", -1.0)):
-        targets[:, joint[f"{side}_knee"]] = -0.24 - 1.32 * tilt - 0.03 * pitch
-        targets[:, joint[f"{side}_hip_y"]] = -0.59 + 1.32 * tilt - 0.15 * pitch + 0.48 * velocity[:, 0]
-        sideways = 0.18 * gravity[:, 1] + 0.36 * roll + 0.06 * velocity[:, 1]
-        targets[:, joint[f"{side}_hip_x"]] = -0.04 - sign * sideways
-        targets[:, joint[f"{side}_shoulder1"]] = sign * (0.52 - 0.23 * tilt)
-    targets[:, joint["abdomen_y"]] = -0.09 - 0.78 * tilt + 0.45 * pitch
-    targets[:, joint["abdomen_x"]] = -0.97 * gravity[:, 1] + 0.05 * roll
-    return targets
+        rule[:, joint[f"{side}_knee"]] = -0.49 - 1.3 * tilt - 0.17 * pitch
+        rule[:, joint[f"{side}_hip_y"]] = -1.55 + 2.73 * tilt - 0.22 * pitch + 0.33 * velocity[:, 0]
+        sideways = 0.52 * gravity[:, 1] + 0.71 * roll
+        rule[:, joint[f"{side}_hip_x"]] = -0.18 - sign * sideways
+        rule[:, joint[f"{side}_shoulder1"]] = -sign * (0.18 + 0.11 * tilt)
+    rule[:, joint["abdomen_y"]] = -0.43 + 3.09 * tilt + 0.34 * pitch
+    rule[:, joint["abdomen_x"]] = -2.59 * gravity[:, 1] + 0.28 * roll
+    last = observation[:, SIZE:]
+    return last + 0.3 * (rule - last)
 
 
 def network():
@@ -281,14 +282,17 @@ def export(out, body, policy, sensors):
 
 
 def run_exported(folder, sensors):
-    """The exported pipeline's targets, and the seconds of a step."""
+    """The exported pipeline's targets, and the seconds of a step (the median)."""
     manager = leapp.InferenceManager(folder / f"{folder.name}.yaml")
     given = [{f"observe/{name}": value for name, value in measured.items()} for measured in sensors]
     manager.run_policy(given[0])
     manager.reset()
-    start = time.perf_counter()
-    targets = [manager.run_policy(values)["policy/targets"] for values in given]
-    return torch.cat(targets).numpy(), (time.perf_counter() - start) / len(given)
+    targets, times = [], []
+    for values in given:
+        start = time.perf_counter()
+        targets.append(manager.run_policy(values)["policy/targets"])
+        times.append(time.perf_counter() - start)
+    return torch.cat(targets).numpy(), float(np.median(times))
 
 
 def run_c(out, sensors):
@@ -319,26 +323,28 @@ def plot(path, live, runs, seconds):
     figure, (above, below) = plt.subplots(
         2, 1, figsize=(11, 7), sharex=True, layout="constrained", height_ratios=(2.4, 1)
     )
-    shown = [JOINTS.index(name) for name in ("right_knee", "right_hip_y", "abdomen_y", "right_shoulder1", "left_hip_x")]
-    for joint in shown:
-        above.plot(seconds, live[:, joint], linewidth=4.0, alpha=0.35, label=JOINTS[joint].replace("_", " "))
-    styles = {"ONNX Runtime": ("o", 7.0), "PyTorch, .pt2": ("+", 7.0), "C program": (".", 3.0)}
+    colors = {"right_knee": "#2f6fed", "right_hip_y": "#e4743b", "abdomen_x": "#17a07f", "left_hip_x": "#8247e5"}
+    for name, color in colors.items():
+        label = name.replace("_", " ")
+        above.plot(seconds, live[:, JOINTS.index(name)], linewidth=4.0, alpha=0.4, color=color, label=label)
+    styles = {"ONNX Runtime": ("o", 7.0), "PyTorch, .pt2": ("+", 8.0), "C program": (".", 4.0)}
+    every = 3 * max(len(live) // 45, 1)
     for offset, (name, (targets, _)) in enumerate(runs.items()):
         marker, size = styles[name]
-        for joint in shown:
-            points = slice(2 * offset, None, 8)
-            above.plot(
-                seconds[points], targets[points, joint], marker, color="#30343f", markersize=size, fillstyle="none"
-            )
-        above.plot([], [], marker, color="#30343f", markersize=size, fillstyle="none", label=name)
-        apart = np.abs(targets - live).max(axis=1)
-        below.semilogy(seconds, np.maximum(apart, 1e-9), label=name)
-    above.set(
-        title="targets of the joints: the live program (lines) and what was exported (marks)", ylabel="angle [rad]"
-    )
-    above.legend(ncols=2, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    below.set(ylabel="largest difference [rad]", xlabel="time [s]", ylim=(1e-9, 1e-3))
-    below.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+        look = {"marker": marker, "markersize": size, "fillstyle": "none", "linestyle": "none", "color": "#30343f"}
+        points = slice(offset * every // 3, None, every)
+        for joint in colors:
+            above.plot(seconds[points], targets[points, JOINTS.index(joint)], **look)
+        above.plot([], [], **look, label=name)
+        below.semilogy(seconds, np.maximum(np.abs(targets - live).max(axis=1), 1e-9), label=name)
+    above.set_title("targets of four joints: the live program (lines) and what was exported (marks)", loc="left")
+    above.set(ylabel="angle [rad]")
+    below.set_title("largest difference from the live program, over all joints (1e-9: none)", loc="left")
+    below.set(ylabel="angle [rad]", xlabel="time [s]", ylim=(5e-10, 1e-4))
+    for axes in (above, below):
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+        axes.grid(alpha=0.25)
+        axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=110)
 
 
@@ -375,7 +381,7 @@ def main():
         f"pipeline: a policy for the humanoid, {SEEN} numbers in, {N_JOINTS} joint targets out, {1 / step:.0f} times a second"
     )
     print(
-        f"  train                   {train_seconds:9.1f} s    (mean squared error {losses[0]:.4f} to {losses[-1]:.4f} rad²)"
+        f"  train                   {train_seconds:9.1f} s    (mean squared error {losses[0]:.1e} to {losses[-1]:.1e} rad²)"
     )
     print(f"  trace and export        {export_seconds:9.1f} s    (three times two models, checked against the program)")
     print(f"  the humanoid stood for  {len(live) * step:9.2f} s    ({len(live)} steps, which are compared)")
