@@ -237,7 +237,8 @@ def annotated_in_kernels(body, weights, sensors, last):
         y = wp.zeros((1, bias.shape[0]), dtype=float, device="cpu")
         wp.launch(dense, y.shape, [x, weight, bias, index + 1 < len(weights)], [y], device="cpu")
         x = y
-    return leapp.annotate.output_tensors("policy", {"targets": x}, export_with="inkle")
+    said = leapp.TensorSemantics("targets", x, leapp.OutputKindEnum.JOINT_POSITION, [None, JOINTS], {"unit": "rad"})
+    return leapp.annotate.output_tensors("policy", [said], export_with="inkle")
 
 
 def record(body, policy, steps):

@@ -120,6 +120,10 @@ def _with_final_names(pipeline: Pipeline) -> Pipeline:
 def _save(node: Node, directory: Path) -> _backends.Saved:
     try:
         return _backends.check(node).save(node, directory)
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"node '{node.name}': export_with={node.export_with!r} needs {error.name}: pip install inkle[export]"
+        ) from error
     except (NotImplementedError, FileNotFoundError, ImportError):
         raise
     except Exception as error:

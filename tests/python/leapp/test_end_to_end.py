@@ -29,11 +29,12 @@ def network():
 
 def step(policy, q, up, last, mark=leapp.annotate, formats=(None, None)):
     """Kernels and PyTorch, then PyTorch; the second stage's result is what the first takes in the next step."""
+    device = str(q.device)
     q, up, last = mark.input_tensors("observe", {"q": q, "up": up, "last": last})
-    seen = wp.zeros((q.shape[0], 4), dtype=float, device="cpu")
-    rest = wp.array(REST, dtype=float, device="cpu")
-    wp.launch(spring, q.shape, inputs=[wp.from_torch(q), rest, 4.0], outputs=[seen], device="cpu")
-    wp.launch(tilt, q.shape[0], inputs=[wp.from_torch(up, dtype=wp.vec3)], outputs=[seen], device="cpu")
+    seen = wp.zeros((q.shape[0], 4), dtype=float, device=device)
+    rest = wp.array(REST, dtype=float, device=device)
+    wp.launch(spring, q.shape, inputs=[wp.from_torch(q), rest, 4.0], outputs=[seen], device=device)
+    wp.launch(tilt, q.shape[0], inputs=[wp.from_torch(up, dtype=wp.vec3)], outputs=[seen], device=device)
     observation = torch.cat([wp.to_torch(seen), last * 0.5], dim=1)
     observation = mark.output_tensors("observe", {"observation": observation}, export_with=formats[0])
     x = mark.input_tensors("policy", {"observation": observation})
@@ -41,18 +42,18 @@ def step(policy, q, up, last, mark=leapp.annotate, formats=(None, None)):
     return mark.output_tensors("policy", [said], export_with=formats[1])
 
 
-def measured(count, seed):
+def measured(count, seed, device="cpu"):
     generator = torch.Generator().manual_seed(seed)
-    return [(torch.randn(2, 3, generator=generator), torch.randn(2, 3, generator=generator)) for _ in range(count)]
+    return [[torch.randn(2, 3, generator=generator).to(device) for _ in range(2)] for _ in range(count)]
 
 
-def exported(tmp_path, formats, executions=2, **options):
+def exported(tmp_path, formats, executions=2, device="cpu", **options):
     """The directory of the program's pipeline."""
     operators()
-    policy, last = network(), torch.zeros(2, 3)
+    policy, last = network().to(device), torch.zeros(2, 3, device=device)
     leapp.start("loop", save_path=str(tmp_path))
     try:
-        for q, up in measured(executions, 0):
+        for q, up in measured(executions, 0, device):
             last = step(policy, q, up, last, formats=formats)
     finally:
         leapp.stop()
@@ -63,14 +64,30 @@ def exported(tmp_path, formats, executions=2, **options):
 @pytest.mark.parametrize(
     "formats", [("onnx", "onnx"), ("pt2", "pt2"), ("onnx-torchscript", "jit"), ("pt2", "onnx"), ("onnx", "jit-trace")]
 )
-def test_the_exported_loop_does_what_the_program_does(tmp_path, formats):
-    directory = exported(tmp_path, formats)
+def test_the_exported_loop_does_what_the_program_does(tmp_path, formats, device):
+    directory = exported(tmp_path, formats, device=device)
     manager = leapp.InferenceManager(directory / "loop.yaml")
+    policy, last = network().to(device), torch.zeros(2, 3, device=device)
+    for q, up in measured(5, 1, device):
+        last = step(policy, q, up, last)
+        found = manager.run_policy({"observe/q": q, "observe/up": up})
+        torch.testing.assert_close(found["policy/target"].cpu(), last.cpu(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("formats", [("onnx", "onnx"), ("pt2", "pt2"), ("pt2", "jit")])
+def test_what_was_exported_without_a_gpu_runs_on_one(tmp_path, formats, cuda_device):
+    """The files hold code for both; the program on the CPU is what they are compared with."""
+    if "onnx" in formats:
+        onnxruntime = pytest.importorskip("onnxruntime")
+        if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
+            pytest.skip("this ONNX Runtime has no CUDAExecutionProvider")
+    manager = leapp.InferenceManager(exported(tmp_path, formats) / "loop.yaml", device=cuda_device)
     policy, last = network(), torch.zeros(2, 3)
     for q, up in measured(5, 1):
         last = step(policy, q, up, last)
         found = manager.run_policy({"observe/q": q, "observe/up": up})
-        torch.testing.assert_close(found["policy/target"], last, rtol=1e-4, atol=1e-5)
+        assert found["policy/target"].device.type == "cuda"
+        torch.testing.assert_close(found["policy/target"].cpu(), last, rtol=1e-4, atol=1e-5)
 
 
 def test_the_directory_has_all_that_belongs_to_it(tmp_path):
@@ -116,3 +133,37 @@ def test_kernels_alone_are_a_graph_file(tmp_path):
     manager = leapp.InferenceManager(tmp_path / "alone/alone.yaml")
     found = manager.run_policy({"observe/q": torch.zeros(1, 3)})["observe/out"]
     torch.testing.assert_close(found, torch.tensor([[0.2, -0.4, 0.6, 0.0]]))
+
+
+def test_kernels_between_tensors_of_pytorch_are_a_graph_file_too(tmp_path):
+    operators()
+    leapp.start("alone", save_path=str(tmp_path))
+    try:
+        q = leapp.annotate.input_tensors("observe", {"q": torch.tensor([[1.0, 2.0, 3.0]])})
+        out = wp.zeros((1, 4), dtype=float, device="cpu")
+        rest = wp.array(REST, dtype=float, device="cpu")
+        wp.launch(spring, (1, 3), inputs=[wp.from_torch(q), rest, 2.0], outputs=[out], device="cpu")
+        leapp.annotate.output_tensors("observe", {"out": wp.to_torch(out)}, export_with="inkle")
+    finally:
+        leapp.stop()
+    assert leapp.compile_graph() == {"observe": True}
+
+
+def test_a_package_that_is_missing_is_named(tmp_path, monkeypatch):
+    import builtins
+
+    real = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name == "onnx_ir":
+            raise ModuleNotFoundError("No module named 'onnx_ir'", name="onnx_ir")
+        return real(name, *args, **kwargs)
+
+    import sys
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.delitem(sys.modules, "inkle.leapp._backends._onnx", raising=False)
+    with pytest.raises(
+        ImportError, match=r"node 'observe': export_with='onnx' needs onnx_ir: pip install inkle\[export\]"
+    ):
+        exported(tmp_path, ("onnx", "onnx"))

@@ -133,7 +133,7 @@ class Box:
                 for name in row:
                     wide = _chip_width(name)
                     shapes.append(Rect(left, at, wide, _CHIP, 6.0, "#effaf6", "#b5e3d5"))
-                    shapes.append(Text(left + 8.0, at + 14.5, name, _CHIP_SIZE, "#0b6b54"))
+                    shapes.append(Text(left + wide / 2.0, at + 14.5, name, _CHIP_SIZE, "#0b6b54", "middle"))
                     left += wide + _CHIP_GAP
                 at += _CHIP + _CHIP_GAP
         return shapes
