@@ -778,7 +778,9 @@ def capture_load(path: Any, device: Any = ..., recompile: Any = ..., public_key:
     file; no kernel of the program is needed.
 
     Args:
-        path: The file's path, or its bytes.
+        path: The file's path, or its bytes. A file that Warp 1.17 to 1.19 saved of a graph of a GPU is replayed too, if its
+            folder of code is beside it; what it uses beyond launches, copies, fills, conditions and loops is named in
+            the error.
         device: The device to run on; the default one for `None`.
         recompile: Whether the kernels are compiled for this very device, from the IR in the file: `None` does so where the
             file has no code for it, or for a GPU only PTX for older ones; `True` always, `False` never.
@@ -786,7 +788,9 @@ def capture_load(path: Any, device: Any = ..., recompile: Any = ..., public_key:
     """
 
 def capture_load_from_bytes(data: Any, modules: Any = ..., device: Any = ...) -> Any:
-    """A graph from the bytes of a file that `capture_save` wrote. `modules` is accepted: a file has all its code inside."""
+    """A graph from the bytes of a file that `capture_save` wrote. `modules` has, by name, the files of code that Warp writes
+    beside its own files; inkle's have all their code inside.
+    """
 
 def capture_pause(device: Any = ..., stream: Any = ...) -> Any:
     """Stops recording for a while: operations run at once until `capture_resume` gets the graph that this gives."""

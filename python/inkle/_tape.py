@@ -145,6 +145,17 @@ class Tape:
         if array.grad is not None:
             self._record_overwritten(array, 0, 0)
 
+    def record_undifferentiated(self, name, read, written):
+        """Adds an operation through which no gradients flow: what it wrote was overwritten, and a gradient that gets lost
+        there is reported."""
+        for array in written:
+            self.record_fill(array)
+        if any(a.grad is not None for a in read) and any(a.grad is not None for a in written):
+            get_logger().warning(
+                f"{name} is not differentiated: gradients of what it writes do not flow to what it reads; use a kernel, "
+                "or arrays without gradients"
+            )
+
     def _record_overwritten(self, array, offset, count):
         # Where nothing recorded used the elements before, nobody is misled by the gradient of what they hold now.
         if not self._is_used(array):

@@ -301,3 +301,13 @@ def documented(x: float):
 
 def test_documentation_is_that_of_the_python_function():
     assert documented.__doc__ == "What it does."
+
+
+def test_structs_give_their_own_documentation():
+    @wp.struct
+    class Documented:
+        """What it holds."""
+
+        x: float
+
+    assert Documented.__doc__ == "What it holds."

@@ -187,3 +187,23 @@ def test_between_other_types_is_refused(device):
     halves = wp.zeros(1, dtype=wp.types.vector(length=2, dtype=wp.float16), device=device, requires_grad=True)
     with wp.Tape(), pytest.raises(RuntimeError, match="cannot be differentiated: the elements are not the same floats"):
         wp.copy(x, halves)
+
+
+@pytest.mark.parametrize("name", ["array_scan", "array_sum", "array_cast"])
+def test_algorithms_stop_gradients_and_say_so(device, name):
+    x, y, z = values([1.0, 2.0], device), fresh(device, 2), fresh(device, 2)
+    out = y[:1] if name == "array_sum" else y
+    with wp.Tape() as tape, pytest.warns(UserWarning, match=f"{name} is not differentiated"):
+        wp.launch(square, 2, [x], [y], device=device)
+        getattr(wp.utils, name)(x, out)
+        wp.launch(square, 2, [y], [z], device=device)
+    tape.backward(grads={z: ones(z)})
+    # What was there before was overwritten; `array_sum` writes one element only.
+    np.testing.assert_allclose(x.grad.numpy(), [0.0, 4.0 * 2.0**3 if name == "array_sum" else 0.0])
+
+
+def test_algorithms_without_gradients_say_nothing(device, recwarn):
+    x, y = wp.zeros(2, dtype=float, device=device), wp.zeros(2, dtype=float, device=device)
+    with wp.Tape():
+        wp.utils.array_scan(x, y)
+    assert len(recwarn) == 0

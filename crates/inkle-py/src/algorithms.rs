@@ -11,6 +11,7 @@ use crate::array::Array;
 use crate::array_arguments::array_argument;
 use crate::dtype::class_of;
 use crate::error::{IntoPyResult, argument_error, blocking, class_name};
+use crate::tape::record_undifferentiated;
 
 /// The runtime's array of an argument.
 ///
@@ -49,7 +50,8 @@ pub fn array_scan(
     inclusive: bool,
 ) -> PyResult<()> {
     let (input, output) = (runtime(in_array, "in_array")?, runtime(out_array, "out_array")?);
-    blocking(py, || algorithms::scan(input, output, inclusive))
+    blocking(py, || algorithms::scan(input, output, inclusive))?;
+    record_undifferentiated(py, "array_scan", &[in_array], &[out_array])
 }
 
 /// Sorts the first `count` pairs of keys and values by the keys, stably. Both arrays have room for twice `count`.
@@ -64,8 +66,9 @@ pub fn radix_sort_pairs(
     end_bit: Option<i64>,
 ) -> PyResult<()> {
     let count = count_argument(py, "count", count)?;
-    let (keys, values) = (runtime(keys, "keys")?, runtime(values, "values")?);
-    blocking(py, || algorithms::sort_pairs(keys, values, count, begin_bit, end_bit))
+    let pairs = (runtime(keys, "keys")?, runtime(values, "values")?);
+    blocking(py, || algorithms::sort_pairs(pairs.0, pairs.1, count, begin_bit, end_bit))?;
+    record_undifferentiated(py, "radix_sort_pairs", &[keys, values], &[keys, values])
 }
 
 /// Sorts segments of the first `count` pairs of keys and values by the keys, stably. Segment `i` starts at
@@ -81,10 +84,11 @@ pub fn segmented_sort_pairs(
     segment_end_indices: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let count = count_argument(py, "count", count)?;
-    let (keys, values) = (runtime(keys, "keys")?, runtime(values, "values")?);
+    let pairs = (runtime(keys, "keys")?, runtime(values, "values")?);
     let starts = runtime(segment_start_indices, "segment_start_indices")?;
     let ends = segment_end_indices.map(|e| runtime(e, "segment_end_indices")).transpose()?;
-    blocking(py, || algorithms::segmented_sort_pairs(keys, values, count, starts, ends))
+    blocking(py, || algorithms::segmented_sort_pairs(pairs.0, pairs.1, count, starts, ends))?;
+    record_undifferentiated(py, "segmented_sort_pairs", &[keys, values], &[keys, values])
 }
 
 /// Writes each run of equal values as its value and its length. The number of runs is returned, or stored in
@@ -99,6 +103,7 @@ pub fn runlength_encode<'py>(
     run_count: Option<&Bound<'py, PyAny>>,
     value_count: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let given = values;
     let values = runtime(values, "values")?;
     let (found, lengths) = (runtime(run_values, "run_values")?, runtime(run_lengths, "run_lengths")?);
     let count = match value_count {
@@ -108,9 +113,11 @@ pub fn runlength_encode<'py>(
     if let Some(counter) = run_count {
         let runs = runtime(counter, "run_count")?;
         blocking(py, || algorithms::runlength_encode_into(values, found, lengths, runs, count))?;
+        record_undifferentiated(py, "runlength_encode", &[given], &[run_values])?;
         return Ok(counter.clone());
     }
     let runs = blocking(py, || algorithms::runlength_encode(values, found, lengths, count))?;
+    record_undifferentiated(py, "runlength_encode", &[given], &[run_values])?;
     Ok(runs.into_pyobject(py)?.into_any())
 }
 
@@ -151,11 +158,13 @@ pub fn array_sum<'py>(
     value_count: Option<&Bound<'py, PyAny>>,
     axis: Option<i64>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let given = values;
     let values = runtime(values, "values")?;
     let reduction = reduction_argument(py, "value_count", value_count, axis)?;
     if let Some(out) = out {
         let output = runtime(out, "out")?;
         blocking(py, || algorithms::sum_into(values, output, reduction))?;
+        record_undifferentiated(py, "array_sum", &[given], &[out])?;
         return Ok(out.clone());
     }
     reduced(py, "array_sum", values, values.dtype(), reduction, || algorithms::sum(values, reduction))
@@ -172,12 +181,14 @@ pub fn array_inner<'py>(
     count: Option<&Bound<'py, PyAny>>,
     axis: Option<i64>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let given = [a, b];
     let (a, b) = (runtime(a, "a")?, runtime(b, "b")?);
     let reduction = reduction_argument(py, "count", count, axis)?;
     let dtype = a.dtype().scalar().map_or(a.dtype(), Type::Scalar);
     if let Some(out) = out {
         let output = runtime(out, "out")?;
         blocking(py, || algorithms::inner_into(a, b, output, reduction))?;
+        record_undifferentiated(py, "array_inner", &given, &[out])?;
         return Ok(out.clone());
     }
     reduced(py, "array_inner", a, dtype, reduction, || algorithms::inner(a, b, reduction))
@@ -194,5 +205,6 @@ pub fn array_cast(
 ) -> PyResult<()> {
     let (input, output) = (runtime(in_array, "in_array")?, runtime(out_array, "out_array")?);
     let count = count.map(|c| count_argument(py, "count", c)).transpose()?;
-    blocking(py, || algorithms::cast(input, output, count))
+    blocking(py, || algorithms::cast(input, output, count))?;
+    record_undifferentiated(py, "array_cast", &[in_array], &[out_array])
 }

@@ -24,7 +24,8 @@ use crate::number;
 use crate::storage::Storage;
 use inkle_frontend::pattern::Pattern;
 
-/// A struct declared by a Python class; the object that its name is bound to.
+// A struct declared by a Python class; the object that its name is bound to. (A documentation comment here would hide
+// the text that `__doc__` gives.)
 #[pyclass(frozen, module = "inkle._native", weakref)]
 pub struct Struct {
     ty: Type,

@@ -54,6 +54,23 @@ pub fn record_copy(
     Ok(())
 }
 
+/// Tells the tape, if there is one, of an operation that is not differentiated: what it read and what it overwrote.
+///
+/// # Errors
+/// What Python raises.
+pub fn record_undifferentiated(
+    py: Python<'_>,
+    name: &str,
+    read: &[&Bound<'_, PyAny>],
+    written: &[&Bound<'_, PyAny>],
+) -> PyResult<()> {
+    if let Some(tape) = active(py) {
+        let record = intern!(py, "record_undifferentiated");
+        tape.call_method1(py, record, (name, read.to_vec(), written.to_vec()))?;
+    }
+    Ok(())
+}
+
 /// Tells the tape, if there is one, that all elements of an array were overwritten by what has no gradient.
 ///
 /// # Errors
