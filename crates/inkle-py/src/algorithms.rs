@@ -131,6 +131,7 @@ fn reduced<'py>(
     compute: impl FnOnce() -> Result<Vec<u8>, RuntimeError> + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
     let shape = reduction.shape(name, input).into_py(py)?;
+    crate::observe::host_read(py, input)?;
     let bytes = blocking(py, compute)?;
     let device = if reduction.axis.is_none() { Device::cpu() } else { input.device() };
     let made = rt::Array::from_bytes(device, dtype, &shape, &bytes).into_py(py)?;
@@ -191,6 +192,7 @@ pub fn array_inner<'py>(
         record_undifferentiated(py, "array_inner", &given, &[out])?;
         return Ok(out.clone());
     }
+    crate::observe::host_read(py, b)?;
     reduced(py, "array_inner", a, dtype, reduction, || algorithms::inner(a, b, reduction))
 }
 

@@ -17,7 +17,7 @@ use crate::dtype::class_of;
 use crate::error::{IntoPyResult, argument_error, class_name};
 use crate::interface::{inner_shape, inner_strides, scalar_of_typestr, typestr};
 use crate::number;
-use crate::observe::{boundary, host_view};
+use crate::observe::{boundary, host_read, host_view};
 use crate::structs::{Struct, StructInstance, numpy_dtype};
 
 fn numpy_module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
@@ -482,6 +482,7 @@ pub fn element<'py>(
     part: &rt::Array,
     dtype: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    host_read(py, part)?;
     let bytes = part.to_bytes().into_py(py)?;
     element_from_bytes(py, part.dtype(), dtype, &bytes)
 }
@@ -507,6 +508,7 @@ pub fn list<'py>(array: &Bound<'py, Array>) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     let runtime = array.get().runtime(py)?;
     let dtype = array.get().dtype_object(py)?.into_bound(py);
+    host_read(py, runtime)?;
     let bytes = runtime.to_bytes().into_py(py)?;
     let items = bytes
         .chunks_exact(runtime.elem_bytes().max(1))

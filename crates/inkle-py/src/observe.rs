@@ -1,9 +1,9 @@
 //! Observing what a thread does with arrays, and live recordings, for `inkle.leapp`.
 //!
-//! The observer is a Python object with three methods: `operation(kind, name, device, detail, arrays)`, called before each
+//! The observer is a Python object with four methods: `operation(kind, name, device, detail, arrays)`, called before each
 //! operation on arrays, with `arrays` a list of `(array, reads, writes, serial, start, bytes)`, the last three about its allocation, says whether the live recording is to
 //! have it; `boundary(name)` is called when arrays leave for another library, or come from one, or the host waits;
-//! `host_view(array, view)` gives what `array.numpy()` returns.
+//! `host_read(array)` when the program gets values of one by themselves; and `host_view(array, view)` gives what `array.numpy()` returns.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -88,6 +88,16 @@ pub fn boundary(py: Python<'_>, name: &str) -> PyResult<()> {
         Some(observer) => observer.call_method1(py, intern!(py, "boundary"), (name,)).map(drop),
         None => Ok(()),
     }
+}
+
+/// Tells the observer that the program gets values of an array.
+///
+/// # Errors
+/// The observer's.
+pub fn host_read(py: Python<'_>, array: &inkle_runtime::Array) -> PyResult<()> {
+    let Some(observer) = observer(py) else { return Ok(()) };
+    let array = Array::wrap(py, array.clone(), class_of(py, array.dtype())?.unbind())?;
+    observer.call_method1(py, intern!(py, "host_read"), (array,)).map(drop)
 }
 
 /// Lets the observer replace the numpy array that `array.numpy()` gives.

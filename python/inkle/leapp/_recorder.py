@@ -85,6 +85,11 @@ class Recorder:
         self._constants: dict[Layout, tuple[torch.fx.Node, torch.Tensor]] = {}
         self._numbers: dict[torch.fx.Node, int] = {}
 
+    def release(self) -> None:
+        """Lets go of the memory of all values; the graph stays."""
+        for known in (self._starts, self._roots, self._views, self._constants, self._local, self._blank, self.declared):
+            known.clear()
+
     @property
     def is_first(self) -> bool:
         """Whether this execution makes the node's graph."""

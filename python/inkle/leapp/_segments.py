@@ -140,6 +140,18 @@ class Watch:
         with session.pause():
             self.end(name)
 
+    def host_read(self, array) -> None:
+        """The program gets values of an array by themselves."""
+        session = self.session
+        if session.is_paused or not session.active or not array.size:
+            return
+        with session.pause():
+            self.end("a value's reading")
+            layout = Layout.of(tensor_of(next(iter(boundary_arrays(array, "").values()))))
+            recorder = next((r for r in session.active.values() if r.has(layout)), None)
+            if recorder is not None:
+                session.host_read(recorder, "a value of an array")
+
     def host_view(self, array, view):
         """What `array.numpy()` gives."""
         session = self.session

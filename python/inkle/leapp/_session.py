@@ -111,7 +111,8 @@ class Session:
             return
         self.is_running = False
         self.watch.drop()
-        self.active.clear()
+        for name in list(self.active):
+            self.leave(name)
         self._published.clear()
         _native.set_observer(None)
         _trace_numpy.uninstall()
@@ -406,7 +407,9 @@ class Session:
 
     def leave(self, name: str) -> None:
         """Forgets the values of an execution."""
-        self.active.pop(name, None)
+        recorder = self.active.pop(name, None)
+        if recorder is not None:
+            recorder.release()
 
     # The result
 

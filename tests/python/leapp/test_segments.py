@@ -410,3 +410,46 @@ def test_a_dry_run_makes_no_bundle(trace):
 
     node = once(trace, program, torch.ones(4), check=False, dry_run=True)
     assert node.segments[0].bundle == b""
+
+
+@pytest.mark.parametrize(
+    "read", [lambda a: a[0], lambda a: a.list(), wp.utils.array_sum, lambda a: wp.utils.array_inner(a, a)]
+)
+def test_reading_an_array_is_reported(trace, read):
+    def program(x):
+        a = wp.from_torch(x)
+        launch(k.scale, 4, a, 2.0)
+        read(a)
+        return x * 1
+
+    with pytest.warns(TraceWarning, match=r"node 'a'.*read by the program at .*test_segments.py:\d+"):
+        once(trace, program, torch.ones(4), times=1)
+
+
+def test_recorded_launches_and_algorithms(trace):
+    def program(x):
+        a, b = wp.from_torch(x), wp.zeros(4, dtype=float, device="cpu")
+        command = wp.launch(k.squash, dim=4, inputs=[a, b], device="cpu", record_cmd=True)
+        command.launch()
+        wp.utils.array_scan(b, b, inclusive=True)
+        total = wp.zeros(1, dtype=float, device="cpu")
+        wp.utils.array_sum(b, out=total)
+        return wp.to_torch(b), wp.to_torch(total)
+
+    assert len(once(trace, program, torch.randn(4)).segments) == 1
+
+
+def test_nothing_is_kept_of_a_node_that_ended(trace):
+    import gc
+    import weakref
+
+    with trace():
+        x = annotate.input_tensors("a", {"x": torch.ones(4)})
+        y = torch.zeros(4) + x
+        array = wp.zeros(4, dtype=float, device="cpu")
+        launch(k.add, 4, wp.from_torch(y), array, array)
+        annotate.output_tensors("a", {"z": wp.to_torch(array) * 2})
+        gone = [weakref.ref(y), weakref.ref(array)]
+        del y, array
+        gc.collect()
+        assert [ref() for ref in gone] == [None, None]
