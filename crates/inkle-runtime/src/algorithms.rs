@@ -1,7 +1,8 @@
 //! Algorithms over whole arrays: scans, sorts, run-length encoding, sums and conversions.
 //!
 //! They work on packed copies in CPU memory, so an array on a GPU is fetched and the result sent back, each in the
-//! order of the device's current stream. While a graph is captured they become part of it.
+//! order of the device's current stream. While a graph is captured they become part of it. The Python package has kernels
+//! for arrays on a GPU, and asks here only whether the arguments are right.
 
 mod call;
 mod reduce;
@@ -13,7 +14,7 @@ use inkle_ir::{Scalar, Type};
 use rayon::slice::ParallelSliceMut;
 
 pub use call::Algorithm;
-pub use reduce::{Reduction, inner, inner_into, sum, sum_into};
+pub use reduce::{Reduction, check_inner, check_sum, inner, inner_into, sum, sum_into};
 
 use crate::array::Array;
 use crate::error::{RuntimeError, Tuple};
@@ -31,8 +32,11 @@ fn runs_now(algorithm: impl FnOnce() -> Algorithm<Array>) -> Result<bool, Runtim
     record::runs_now(&Operation::Algorithm(&algorithm()))
 }
 
-/// Fails while the array's device is recorded: the result would be needed before the operations have run.
-fn needs_result_now(
+/// Checks that the array's device is not recorded: the result would be needed before the operations have run.
+///
+/// # Errors
+/// [`RuntimeError::NotInGraph`].
+pub fn needs_result_now(
     operation: &'static str,
     array: &Array,
     instead: &'static str,
@@ -108,7 +112,6 @@ fn same_device(operation: &'static str, arrays: &[&Array]) -> Result<(), Runtime
 /// # Errors
 /// [`RuntimeError::BadInput`] when sizes or types differ, or the elements are not made of 32- or 64-bit numbers.
 pub fn scan(input: &Array, output: &Array, inclusive: bool) -> Result<(), RuntimeError> {
-    const NAME: &str = "array_scan";
     fn run<T: Number>(bytes: &[u8], lanes: usize, inclusive: bool) -> Vec<u8> {
         let values = T::read(bytes);
         let mut sums = vec![T::ZERO; lanes];
@@ -122,6 +125,25 @@ pub fn scan(input: &Array, output: &Array, inclusive: bool) -> Result<(), Runtim
         }
         T::write(&out)
     }
+    let (scalar, lanes) = check_scan(input, output)?;
+    let run = match scalar {
+        Scalar::I32 | Scalar::U32 => run::<i32>,
+        Scalar::I64 | Scalar::U64 => run::<i64>,
+        Scalar::F32 => run::<f32>,
+        _ => run::<f64>,
+    };
+    if !runs_now(|| Algorithm::Scan { input: input.clone(), output: output.clone(), inclusive })? {
+        return Ok(());
+    }
+    output.write_now(&run(&input.to_bytes()?, lanes as usize, inclusive))
+}
+
+/// The numbers that [`scan`] adds up, and how many an element has.
+///
+/// # Errors
+/// As [`scan`].
+pub fn check_scan(input: &Array, output: &Array) -> Result<(Scalar, u32), RuntimeError> {
+    const NAME: &str = "array_scan";
     if input.len() != output.len() {
         let sizes = format!("{} vs {}", input.len(), output.len());
         return Err(bad(NAME, format!("In and out array storage sizes do not match ({sizes})")));
@@ -132,20 +154,10 @@ pub fn scan(input: &Array, output: &Array, inclusive: bool) -> Result<(), Runtim
         let types = format!("{} vs {}", dtype.python_name(), output.dtype().python_name());
         return Err(bad(NAME, format!("In and out array data types do not match ({types})")));
     }
-    let (Some(scalar), Some(lanes)) = (dtype.scalar(), dtype.component_count()) else {
-        return Err(unsupported(NAME, dtype));
-    };
-    let run = match scalar {
-        Scalar::I32 | Scalar::U32 => run::<i32>,
-        Scalar::I64 | Scalar::U64 => run::<i64>,
-        Scalar::F32 => run::<f32>,
-        Scalar::F64 => run::<f64>,
-        _ => return Err(unsupported(NAME, dtype)),
-    };
-    if !runs_now(|| Algorithm::Scan { input: input.clone(), output: output.clone(), inclusive })? {
-        return Ok(());
+    match (dtype.scalar(), dtype.component_count()) {
+        (Some(scalar), Some(lanes)) if scalar.size() >= 4 => Ok((scalar, lanes)),
+        _ => Err(unsupported(NAME, dtype)),
     }
-    output.write_now(&run(&input.to_bytes()?, lanes as usize, inclusive))
 }
 
 /// The bits of a key in an order that unsigned comparison keeps.
@@ -233,9 +245,35 @@ pub fn sort_pairs(
     begin_bit: i64,
     end_bit: Option<i64>,
 ) -> Result<(), RuntimeError> {
+    let Some(bits) = check_sort_pairs(keys, values, count, begin_bit, end_bit)? else { return Ok(()) };
+    if !runs_now(|| Algorithm::SortPairs {
+        keys: keys.clone(),
+        values: values.clone(),
+        count: count as u64,
+        begin_bit: bits.start.into(),
+        end_bit: bits.end.into(),
+    })? {
+        return Ok(());
+    }
+    let whole = 0..count;
+    sort_ranges(keys, values, count, std::slice::from_ref(&whole), bits)?
+        .ok_or_else(|| unsupported("radix_sort_pairs", keys.dtype()))
+}
+
+/// The bits that [`sort_pairs`] sorts by; `None` when there is nothing to sort.
+///
+/// # Errors
+/// As [`sort_pairs`].
+pub fn check_sort_pairs(
+    keys: &Array,
+    values: &Array,
+    count: usize,
+    begin_bit: i64,
+    end_bit: Option<i64>,
+) -> Result<Option<Range<u32>>, RuntimeError> {
     const NAME: &str = "radix_sort_pairs";
     if count == 0 {
-        return Ok(());
+        return Ok(None);
     }
     sort_checks(NAME, keys, values, "Keys and values array storage", count)?;
     let width = keys.elem_bytes() as i64 * 8;
@@ -254,18 +292,7 @@ pub fn sort_pairs(
     if keys.dtype().as_scalar().and_then(|s| sortable_keys(s, &[])).is_none() {
         return Err(types());
     }
-    if !runs_now(|| Algorithm::SortPairs {
-        keys: keys.clone(),
-        values: values.clone(),
-        count: count as u64,
-        begin_bit,
-        end_bit,
-    })? {
-        return Ok(());
-    }
-    let whole = 0..count;
-    sort_ranges(keys, values, count, std::slice::from_ref(&whole), begin_bit as u32..end_bit as u32)?
-        .ok_or_else(types)
+    Ok(Some(begin_bit as u32..end_bit as u32))
 }
 
 /// Sorts each segment `starts[i]..ends[i]` of the first `count` pairs by the keys, stably. Without `ends` each
@@ -281,7 +308,50 @@ pub fn segmented_sort_pairs(
     starts: &Array,
     ends: Option<&Array>,
 ) -> Result<(), RuntimeError> {
-    const NAME: &str = "segmented_sort_pairs";
+    const NAME: &str = SEGMENTS;
+    check_segments(keys, values, count, starts, ends)?;
+    if !runs_now(|| Algorithm::SegmentedSortPairs {
+        keys: keys.clone(),
+        values: values.clone(),
+        count: count as u64,
+        starts: starts.clone(),
+        ends: ends.cloned(),
+    })? {
+        return Ok(());
+    }
+    let starts = i32::read(&starts.to_bytes()?);
+    let (starts, ends) = match ends {
+        Some(ends) => (starts, i32::read(&ends.to_bytes()?)),
+        None => (starts[..starts.len().saturating_sub(1)].to_vec(), starts.get(1..).unwrap_or(&[]).to_vec()),
+    };
+    let mut ranges = Vec::with_capacity(starts.len());
+    for (i, (start, end)) in starts.into_iter().zip(ends).enumerate() {
+        if start < 0 || end < start || end as usize > count {
+            let problem = format!("Invalid segment range at index {i}: [{start}, {end}) of {count} elements");
+            return Err(bad(NAME, problem));
+        }
+        ranges.push(start as usize..end as usize);
+    }
+    if count == 0 || ranges.is_empty() {
+        return Ok(());
+    }
+    sort_ranges(keys, values, count, &ranges, 0..32)?.ok_or_else(|| unsupported(NAME, keys.dtype()))
+}
+
+const SEGMENTS: &str = "segmented_sort_pairs";
+
+/// Whether [`segmented_sort_pairs`] takes these arrays; what the lists say is not looked at.
+///
+/// # Errors
+/// As [`segmented_sort_pairs`].
+pub fn check_segments(
+    keys: &Array,
+    values: &Array,
+    count: usize,
+    starts: &Array,
+    ends: Option<&Array>,
+) -> Result<(), RuntimeError> {
+    const NAME: &str = SEGMENTS;
     same_device(NAME, &[keys, starts])?;
     let named = [("segment_start_indices", Some(starts)), ("segment_end_indices", ends)];
     for (name, array) in named {
@@ -315,32 +385,7 @@ pub fn segmented_sort_pairs(
     if !matches!(keys.dtype(), Type::I32 | Type::F32) || values.dtype() != Type::I32 {
         return Err(unsupported(NAME, keys.dtype()));
     }
-    if !runs_now(|| Algorithm::SegmentedSortPairs {
-        keys: keys.clone(),
-        values: values.clone(),
-        count: count as u64,
-        starts: starts.clone(),
-        ends: ends.cloned(),
-    })? {
-        return Ok(());
-    }
-    let starts = i32::read(&starts.to_bytes()?);
-    let (starts, ends) = match ends {
-        Some(ends) => (starts, i32::read(&ends.to_bytes()?)),
-        None => (starts[..starts.len().saturating_sub(1)].to_vec(), starts.get(1..).unwrap_or(&[]).to_vec()),
-    };
-    let mut ranges = Vec::with_capacity(starts.len());
-    for (i, (start, end)) in starts.into_iter().zip(ends).enumerate() {
-        if start < 0 || end < start || end as usize > count {
-            let problem = format!("Invalid segment range at index {i}: [{start}, {end}) of {count} elements");
-            return Err(bad(NAME, problem));
-        }
-        ranges.push(start as usize..end as usize);
-    }
-    if count == 0 || ranges.is_empty() {
-        return Ok(());
-    }
-    sort_ranges(keys, values, count, &ranges, 0..32)?.ok_or_else(|| unsupported(NAME, keys.dtype()))
+    Ok(())
 }
 
 /// Writes each run of equal values among the first `count` as its value and its length, and returns the number of
@@ -372,18 +417,7 @@ pub fn runlength_encode_into(
     run_count: &Array,
     count: usize,
 ) -> Result<(), RuntimeError> {
-    let problem = if run_count.device() != values.device() {
-        Some("run_count storage device does not match other arrays")
-    } else if run_count.dtype() != Type::I32 {
-        Some("run_count array must be of type int32")
-    } else if run_count.len() != 1 {
-        Some("run_count array must have one element")
-    } else {
-        None
-    };
-    if let Some(problem) = problem {
-        return Err(bad(RUNS, problem));
-    }
+    check_run_count(values, run_count)?;
     check_runs(values, run_values, run_lengths, count)?;
     if !runs_now(|| Algorithm::RunLengths {
         values: values.clone(),
@@ -400,7 +434,28 @@ pub fn runlength_encode_into(
 
 const RUNS: &str = "runlength_encode";
 
-fn check_runs(
+/// Whether an array can take the number of runs.
+///
+/// # Errors
+/// As [`runlength_encode_into`].
+pub fn check_run_count(values: &Array, run_count: &Array) -> Result<(), RuntimeError> {
+    let problem = if run_count.device() != values.device() {
+        Some("run_count storage device does not match other arrays")
+    } else if run_count.dtype() != Type::I32 {
+        Some("run_count array must be of type int32")
+    } else if run_count.len() != 1 {
+        Some("run_count array must have one element")
+    } else {
+        None
+    };
+    problem.map_or(Ok(()), |problem| Err(bad(RUNS, problem)))
+}
+
+/// Whether [`runlength_encode`] takes these arrays.
+///
+/// # Errors
+/// As [`runlength_encode`].
+pub fn check_runs(
     values: &Array,
     run_values: &Array,
     run_lengths: &Array,
@@ -534,6 +589,32 @@ fn write_values(scalar: Scalar, values: &[Value]) -> Vec<u8> {
 /// # Errors
 /// [`RuntimeError::BadInput`] when shapes or component counts do not fit, or `count` exceeds a size.
 pub fn cast(input: &Array, output: &Array, count: Option<usize>) -> Result<(), RuntimeError> {
+    let (from, to, numbers) = check_cast(input, output, count)?;
+    let count = count.unwrap_or(input.len());
+    if !runs_now(|| Algorithm::Cast {
+        input: input.clone(),
+        output: output.clone(),
+        count: Some(count as u64),
+    })? {
+        return Ok(());
+    }
+    let mut values = read_values(from, &input.to_bytes()?);
+    values.truncate(numbers);
+    let mut bytes = output.to_bytes()?;
+    let converted = write_values(to, &values);
+    bytes[..converted.len()].copy_from_slice(&converted);
+    output.write_now(&bytes)
+}
+
+/// The scalars that [`cast`] converts between, and how many.
+///
+/// # Errors
+/// As [`cast`].
+pub fn check_cast(
+    input: &Array,
+    output: &Array,
+    count: Option<usize>,
+) -> Result<(Scalar, Scalar, usize), RuntimeError> {
     const NAME: &str = "array_cast";
     same_device(NAME, &[input, output])?;
     let ((Some(from), Some(from_lanes)), (Some(to), Some(to_lanes))) = (
@@ -557,19 +638,7 @@ pub fn cast(input: &Array, output: &Array, count: Option<usize>) -> Result<(), R
         let sizes = format!("input size ({}) or output size ({})", input.len(), output.len());
         return Err(bad(NAME, format!("Cast count ({count}) exceeds the {sizes}")));
     }
-    if !runs_now(|| Algorithm::Cast {
-        input: input.clone(),
-        output: output.clone(),
-        count: Some(count as u64),
-    })? {
-        return Ok(());
-    }
-    let mut values = read_values(from, &input.to_bytes()?);
-    values.truncate(numbers);
-    let mut bytes = output.to_bytes()?;
-    let converted = write_values(to, &values);
-    bytes[..converted.len()].copy_from_slice(&converted);
-    output.write_now(&bytes)
+    Ok((from, to, numbers))
 }
 
 #[cfg(test)]

@@ -108,11 +108,29 @@ pub fn sum(values: &Array, reduction: Reduction) -> Result<Vec<u8>, RuntimeError
 /// # Errors
 /// As [`sum`]; [`RuntimeError::BadInput`] if `output` has another type or shape, or is elsewhere.
 pub fn sum_into(values: &Array, output: &Array, reduction: Reduction) -> Result<(), RuntimeError> {
-    check_output("array_sum", values, values.dtype(), output, reduction)?;
+    check_sum(values, output, reduction)?;
     if !runs_now(|| Algorithm::Sum { values: values.clone(), output: output.clone(), reduction })? {
         return Ok(());
     }
     output.write_now(&sums(values, reduction)?)
+}
+
+/// Whether [`sum_into`] takes these arrays.
+///
+/// # Errors
+/// As [`sum_into`].
+pub fn check_sum(values: &Array, output: &Array, reduction: Reduction) -> Result<(), RuntimeError> {
+    check_output("array_sum", values, values.dtype(), output, reduction)
+}
+
+/// Whether [`inner_into`] takes these arrays.
+///
+/// # Errors
+/// As [`inner_into`].
+pub fn check_inner(a: &Array, b: &Array, output: &Array, reduction: Reduction) -> Result<(), RuntimeError> {
+    check_factors(a, b)?;
+    let dtype = a.dtype().scalar().map_or(a.dtype(), Type::Scalar);
+    check_output("array_inner", a, dtype, output, reduction)
 }
 
 /// Whether the result of a reduction fits into `output`.
@@ -171,9 +189,7 @@ pub fn inner(a: &Array, b: &Array, reduction: Reduction) -> Result<Vec<u8>, Runt
 /// # Errors
 /// As [`inner`]; [`RuntimeError::BadInput`] if `output` has another type or shape, or is elsewhere.
 pub fn inner_into(a: &Array, b: &Array, output: &Array, reduction: Reduction) -> Result<(), RuntimeError> {
-    check_factors(a, b)?;
-    let dtype = a.dtype().scalar().map_or(a.dtype(), Type::Scalar);
-    check_output("array_inner", a, dtype, output, reduction)?;
+    check_inner(a, b, output, reduction)?;
     let call = || Algorithm::Inner { a: a.clone(), b: b.clone(), output: output.clone(), reduction };
     if !runs_now(call)? {
         return Ok(());
