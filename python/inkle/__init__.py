@@ -210,7 +210,7 @@ _PLANNED = frozenset(
     MeshQueryAABBTiled MeshQueryPoint MeshQueryRay ModuleBuildOptions RegisteredGLBuffer ScopedAllocator
     ScopedCudaProfiler ScopedMemoryTracker ScopedMempoolAccess ScopedPeerAccess Texture
     Texture1D Texture2D Texture3D TextureAddressMode TextureFilterMode TextureResourceFlags TimingResult Volume
-    address_of build_experimental can_access
+    build_experimental can_access
     clear_jax_callable_graph_cache
     cuda_profiler_start cuda_profiler_stop device_from_jax device_from_paddle
     device_to_jax device_to_paddle dtype_from_jax dtype_from_paddle dtype_to_jax dtype_to_paddle event_from_ipc_handle

@@ -1472,6 +1472,9 @@ def address(arr: array, i: _Number, j: _Number, k: _Number) -> Any:
 def address(arr: array, i: _Number, j: _Number, k: _Number, l: _Number) -> Any:
     """The value at an index of an array."""
 
+def address_of(place: Any) -> _Number:
+    """The address of a variable, a field or component of one, or an element of an array, for functions in C++. That of a variable is valid until its function returns."""
+
 def argmax(a: _Vector) -> _Number:
     """Index of the largest component, the first of equals."""
 

@@ -28,6 +28,7 @@ pub enum Lower {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "each is the built-in of that name")]
 pub enum Special {
+    AddressOf,
     Address,
     ArrayAt,
     AtomicCas,
@@ -417,6 +418,13 @@ pub const BUILTINS: &[Builtin] = &[
         &["a: T -> int32"],
         Lower::Special(Special::Len),
         "Number of components of a vector, rows of a matrix, extent of an array's first dimension.",
+    ),
+    entry(
+        "address_of",
+        UTILITY,
+        &["place: T -> uint64"],
+        Lower::Special(Special::AddressOf),
+        "The address of a variable, a field or component of one, or an element of an array, for functions in C++. That of a variable is valid until its function returns.",
     ),
     entry("load", UTILITY, ELEMENT, Lower::Special(Special::Load), "Reads a reference."),
     entry("store", UTILITY, STORE, Lower::Special(Special::Store), "Writes through a reference."),

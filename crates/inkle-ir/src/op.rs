@@ -268,7 +268,8 @@ pub enum OpKind {
     Shape(u32),
     /// `%r = stride %array, <dim>`: bytes between neighbours of a dimension, i64.
     Stride(u32),
-    /// `%r = address %array`: the address of the first element, u64; zero for an array that was not passed.
+    /// `%r = address %array`: the address of the first element, u64; zero for an array that was not passed. Of a
+    /// reference, the address it is.
     Address,
     /// `%r = load %ref`.
     Load,

@@ -241,9 +241,12 @@ impl<'m> Lower<'_, 'm> {
         Ok(parts[layout.stride(dim as usize)])
     }
 
-    pub fn address(&mut self, frame: &Frame<'m>, array: Value) -> Result<Val> {
-        let (_, parts) = self.array_parts(frame, array)?;
-        Ok(self.map([parts[ArrayParts::DATA]], |l, [p]| {
+    pub fn address(&mut self, frame: &Frame<'m>, of: Value) -> Result<Val> {
+        let pointer = match frame.function.ty(of) {
+            Type::Ref(_) => frame.get1(of)?,
+            _ => self.array_parts(frame, of)?.1[ArrayParts::DATA],
+        };
+        Ok(self.map([pointer], |l, [p]| {
             let ty = l.e.type_like(l.e.int(64), p);
             l.e.ptr_to_int(p, ty)
         }))

@@ -167,6 +167,16 @@ impl FunctionCx<'_, '_> {
             self.span = target_span.to(value_span);
             return self.set(&Place::Memory(address), &val, target_span, value_span);
         }
+        if !matches!(self.slots[var.0], Slot::Set(_))
+            && let Some(address) = self.memory_for(var, name, &val)
+        {
+            let value = self.value_of(&val, value_span)?;
+            self.builder().store(address, value);
+            self.set_at.entry(var).or_insert(target_span);
+            self.slots.set(var, Slot::Set(Val::Ir(address)));
+            self.note_set(var);
+            return Ok(());
+        }
         if let Slot::Set(old) = &self.slots[var.0] {
             let (was, is) = (self.shape_types(old), self.shape_types(&val));
             // Types, functions and other things without a value can be replaced by their like, an array by one of other
@@ -189,12 +199,14 @@ impl FunctionCx<'_, '_> {
     /// Reports a variable that is given a value of another type.
     pub(super) fn changed_type(&mut self, name: &str, old: &Val, new: &Val, span: Span) -> Reported {
         let (was, is) = (self.describe(old), self.describe(new));
-        let mut diagnostic = Diagnostic::new(
-            codes::CHANGED_TYPE,
-            span,
-            format!("variable `{name}` is {was} and cannot become {is}"),
-        )
-        .label(format!("this is {is}"));
+        let message = match old {
+            Val::Function(_) | Val::Builtin(_) => {
+                format!("rebinding function-valued local `{name}` to a non-function: it cannot become {is}")
+            }
+            _ => format!("variable `{name}` is {was} and cannot become {is}"),
+        };
+        let mut diagnostic =
+            Diagnostic::new(codes::CHANGED_TYPE, span, message).label(format!("this is {is}"));
         if let Some(at) = self.names.get(name).and_then(|var| self.set_at.get(var)) {
             diagnostic = diagnostic.also(*at, format!("it is {was} from here on"));
         }
@@ -322,7 +334,8 @@ impl FunctionCx<'_, '_> {
     fn is_in_element(&self, reference: Value) -> bool {
         let Some(op) = self.function.defining_op(reference) else { return false };
         match op.kind {
-            inkle_ir::OpKind::Elem => true,
+            // A variable's own memory is no array of the program's.
+            inkle_ir::OpKind::Elem => !self.memory.values().any(|address| *address == reference),
             inkle_ir::OpKind::Comp | inkle_ir::OpKind::Field(_) => self.is_in_element(op.operands[0]),
             _ => false,
         }

@@ -237,7 +237,7 @@ impl FunctionCx<'_, '_> {
         if self.shape_types(val).is_none() {
             return Merged::Keep(Slot::Set(val.clone()));
         }
-        if let Val::Const(_) = val {
+        if self.stays(val) {
             return Merged::Keep(Slot::Set(val.clone()));
         }
         if on_then {

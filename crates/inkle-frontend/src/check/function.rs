@@ -124,6 +124,10 @@ pub(super) struct FunctionCx<'c, 'e> {
     pub declared: Option<Vec<Type>>,
     /// Parameters that stand for variables of the caller: their last values are further results.
     pub references: Vec<VarId>,
+    /// Variables whose address is asked for: they live in memory from where they are set first.
+    pub addressed: HashSet<String>,
+    /// The addresses of those that have memory.
+    pub memory: HashMap<VarId, Value>,
     /// Loop indices known to count up from zero or more.
     pub rising: HashSet<Value>,
     /// How the returned values are grouped, once a `return` was met.
@@ -195,6 +199,8 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             returns_span: def.name_span,
             declared: None,
             references: Vec::new(),
+            addressed: HashSet::new(),
+            memory: HashMap::new(),
             rising: HashSet::new(),
             nest: None,
             watched: HashMap::new(),
@@ -224,6 +230,19 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             cx.set_at.insert(var, param.span);
             if let Arg::Variable(_) = arg {
                 cx.references.push(var);
+            }
+        }
+        if let Origin::User(_) = instance.origin {
+            cx.addressed = scan::addressed_names(&def.body).into_iter().map(str::to_owned).collect();
+        }
+        for param in &def.params {
+            let var = cx.variable(&param.name);
+            if let Slot::Set(val) = cx.slots[var.0].clone()
+                && let Some(address) = cx.memory_for(var, &param.name, &val)
+            {
+                let value = cx.value_of(&val, param.span)?;
+                cx.builder().store(address, value);
+                cx.slots.set(var, Slot::Set(Val::Ir(address)));
             }
         }
         cx.declare_locals(&def.body);
@@ -294,7 +313,8 @@ impl<'c, 'e> FunctionCx<'c, 'e> {
             values.push(value);
         }
         for var in self.references.clone() {
-            let Slot::Set(val) = self.slots[var.0].clone() else { return Err(Reported) };
+            let name = self.var_names[var.0].clone().unwrap_or_default();
+            let val = self.read(var, &name, self.span)?;
             values.push(self.value_of(&val, self.span)?);
         }
         self.function.results = values.iter().map(|value| self.function.ty(*value)).collect();

@@ -298,7 +298,7 @@ impl FunctionCx<'_, '_> {
                 continue;
             }
             let start = target.filter(|(t, _)| *t == var).map(|(_, start)| start);
-            if self.shape_types(&val).is_some() && !matches!(val, Val::Const(_)) {
+            if self.shape_types(&val).is_some() && !self.stays(&val) {
                 self.flatten(&val, yields);
                 for block in blocks {
                     self.block_params(*block, &val);
@@ -309,10 +309,19 @@ impl FunctionCx<'_, '_> {
         kept
     }
 
+    /// Whether a variable's state is the same inside a block and behind it: a constant, or the address of memory.
+    pub(super) fn stays(&self, val: &Val) -> bool {
+        match val {
+            Val::Const(_) => true,
+            Val::Ir(value) => matches!(self.function.ty(*value), Type::Ref(_)),
+            _ => false,
+        }
+    }
+
     /// The values that kept variables start with, made where the loop is.
     fn init_kept(&mut self, kept: &[Kept], init: &mut Vec<Value>) {
         for Kept { val, start, .. } in kept {
-            if matches!(val, Val::Const(_)) {
+            if self.stays(val) {
                 continue;
             }
             if let Some(start) = start {
@@ -357,7 +366,7 @@ impl FunctionCx<'_, '_> {
             }
         }
         for Kept { var, val, .. } in kept {
-            let is_static = matches!(val, Val::Const(_)) || self.shape_types(val).is_none();
+            let is_static = self.stays(val) || self.shape_types(val).is_none();
             let val = if is_static { val.clone() } else { rebuild_val(val, &mut results) };
             self.slots.set(*var, Slot::Set(val));
         }

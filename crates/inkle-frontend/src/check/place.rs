@@ -270,6 +270,60 @@ impl FunctionCx<'_, '_> {
         }
     }
 
+    /// The address of memory for a variable that is given `val` first, when its address is asked for somewhere.
+    pub(super) fn memory_for(&mut self, var: VarId, name: &str, val: &Val) -> Option<Value> {
+        if !self.addressed.contains(name) || matches!(self.slots[var.0], Slot::Set(Val::Tuple(_))) {
+            return None;
+        }
+        let ty = self.type_of(val).filter(|ty| !matches!(ty, Type::Array(_) | Type::Ref(_)))?;
+        if let Some(address) = self.memory.get(&var).copied() {
+            return (self.function.ty(address) == Type::reference(ty)).then_some(address);
+        }
+        // Branches and loops that the program is in come behind it: they are added to the body when they end.
+        let (span, body) = (self.span, self.function.body);
+        let mut builder = inkle_ir::Builder::new(&mut self.function, body);
+        builder.span = span;
+        let memory = builder.local(ty, &[1]);
+        let zero = builder.i32(0);
+        let address = builder.elem(memory, &[zero]);
+        self.memory.insert(var, address);
+        Some(address)
+    }
+
+    /// `address_of(place)`.
+    pub(super) fn address_of(
+        &mut self,
+        args: &[Expr],
+        keywords: &[(Option<String>, Expr)],
+        span: Span,
+    ) -> R<Val> {
+        let ([arg], []) = (args, keywords) else {
+            return Err(self.report(
+                Diagnostic::new(codes::ARGUMENTS, span, "`address_of` takes one variable or part of one")
+                    .help("write `wp.address_of(x)`"),
+            ));
+        };
+        let place = self.place(arg)?;
+        let reference = match &place {
+            Place::Memory(reference) => Some(*reference),
+            place => self.spot_in_memory(place, Spot::Constant(0)).map(|(whole, spot)| {
+                let index = match spot {
+                    Spot::Constant(i) => self.builder().i32(i as i32),
+                    Spot::Dynamic(i) => i,
+                };
+                self.builder().comp(whole, index)
+            }),
+        };
+        let Some(reference) = reference else {
+            let (text, what) = (self.text_of(arg.span), self.get(&place).map(|val| self.describe(&val))?);
+            return Err(self.report(
+                Diagnostic::new(codes::NOT_A_VALUE, arg.span, format!("`{text}`, {what}, has no address"))
+                    .help("give it to a variable of its own first: `x = wp.int32(0)`"),
+            ));
+        };
+        Ok(Val::Ir(self.builder().value(OpKind::Address, [reference], Type::U64)))
+    }
+
     /// The elements of `array[start:stop:step]` whose bounds are known, for unpacking; `None` for anything else.
     pub(super) fn array_run(&mut self, expr: &Expr) -> R<Option<Vec<Val>>> {
         let ExprKind::Subscript { value, indices } = &*expr.kind else { return Ok(None) };

@@ -149,6 +149,14 @@ pub(super) fn changed_names<'a>(
     unique(names)
 }
 
+/// The names of which `address_of` is asked, or of parts of which it is.
+pub(super) fn addressed_names(stmts: &[Stmt]) -> Vec<&str> {
+    let mut names = Vec::new();
+    let is_address_of = |func: &Expr| func.path().is_some_and(|path| path.last() == Some(&"address_of"));
+    expressions(stmts, &mut |expr| passed(expr, &mut |func| is_address_of(func), &mut names));
+    unique(names)
+}
+
 /// Whether an expression calls something that changes its arguments.
 pub(super) fn changes_names(expr: &Expr, by_reference: &mut dyn FnMut(&Expr) -> bool) -> bool {
     let mut names = Vec::new();

@@ -28,6 +28,7 @@ impl FunctionCx<'_, '_> {
                 let args = self.evaluate(args, keywords)?;
                 return self.gradient_of(&args.positional, span).map(Some);
             }
+            Special::AddressOf => return self.address_of(args, keywords, span).map(Some),
             Special::Print => return self.print(args, keywords, span).map(|()| None),
             Special::Range | Special::Reversed => {
                 let (name, head) = match special {
@@ -194,7 +195,12 @@ impl FunctionCx<'_, '_> {
                 let scalar = self.dtype(&args, span)?.unwrap_or(Scalar::F32);
                 Ok(Some(self.unit(Type::Transform(scalar), 6)))
             }
-            Special::Static | Special::Grad | Special::Print | Special::Range | Special::Reversed => {
+            Special::Static
+            | Special::Grad
+            | Special::AddressOf
+            | Special::Print
+            | Special::Range
+            | Special::Reversed => {
                 unreachable!("handled before the arguments are evaluated")
             }
         }

@@ -300,6 +300,9 @@ impl Checker<'_> {
                 same(1, i, Type::I32)?;
                 Type::reference(scalar)
             }
+            OpKind::Address if matches!(data.operands[..], [of] if matches!(self.function.ty(of), Type::Ref(_))) => {
+                Type::U64
+            }
             OpKind::GradArray | OpKind::Shape(_) | OpKind::Stride(_) | OpKind::Address => {
                 let [array] = self.operands(data)?;
                 let Some(parts) = array.as_array().filter(|a| !a.kind.is_fabric()) else {

@@ -47,3 +47,8 @@ def temporaries(out: wp.array(dtype=float)):
     change(1.0)
     change(out[0] + 1.0)
     change(wp.vec3().x)
+
+
+@wp.kernel
+def address_of_a_value(x: int, out: wp.array(dtype=wp.uint64)):
+    out[0] = wp.address_of(x + 1)
