@@ -67,9 +67,12 @@ def count_threads(out: wp.array[wp.int64]):
 
 def test_extents_past_the_range_of_an_index(device):
     out = wp.zeros(1, dtype=wp.float64, device=device)
-    for dim in (2**31, (1, 2**31 + 1)):
-        with pytest.raises(ValueError, match="2147483647"):
-            wp.launch(any_kernel, dim=dim, inputs=[out], device=device)
+    with pytest.raises(ValueError, match=r"at most 2147483648, got extent 2147483649 in dimension 0"):
+        wp.launch(any_kernel, dim=(2**31 + 1, 2), inputs=[out], device=device)
+    # The largest indices fit, and nobody asks for those of the second dimension.
+    for dim in (2**31, (1, 2**31 + 1), (1, 2**40)):
+        largest = wp.launch(any_kernel, dim=dim, inputs=[out], device=device, record_cmd=True)
+        assert largest.bounds.size == np.prod(dim, dtype=np.int64)
     # Of no threads, and of threads that do not ask for their index, there may be more.
     wp.launch(any_kernel, dim=(0, 2**40), inputs=[out], device=device)
     counted = wp.launch(
@@ -84,3 +87,26 @@ def test_extents_past_the_range_of_an_index(device):
         counted.set_dim((2**31, 2**31, 2**31))
     assert counted.bounds.shape == (2**31 + 1,)
     assert np.all(out.numpy() == 0.0)
+
+
+@wp.kernel
+def last_index(out: wp.array[int]):
+    i = wp.tid()
+    if i < 0:
+        out[0] = -1
+    if i == 2147483647:
+        out[0] = i
+
+
+@wp.kernel
+def last_row(out: wp.array[int]):
+    i, j = wp.tid()
+    if i == 1 and j == 2147483647:
+        out[0] = j
+
+
+def test_the_largest_extents_reach_their_last_index(device):
+    for kernel, dim in ((last_index, 2**31), (last_row, (2, 2**31))):
+        out = wp.zeros(1, dtype=int, device=device)
+        wp.launch(kernel, dim=dim, inputs=[out], device=device)
+        assert out.numpy()[0] == 2147483647

@@ -183,9 +183,9 @@ impl Launch {
     }
 
     /// The extents, which the bounds at the head of the block hold.
-    pub fn dims(&self) -> [i32; MAX_DIMS] {
+    pub fn dims(&self) -> [u32; MAX_DIMS] {
         let word = |i: usize| self.params.get(i).copied().unwrap_or(0);
-        [word(0) as i32, (word(0) >> 32) as i32, word(1) as i32, (word(1) >> 32) as i32]
+        [word(0) as u32, (word(0) >> 32) as u32, word(1) as u32, (word(1) >> 32) as u32]
     }
 }
 

@@ -164,12 +164,12 @@ fn check_launch(stream: &OpStream, launch: &Launch) -> Result<(), String> {
         return Err(why(format!("a parameter block of {found} bytes instead of {expected}")));
     }
     let dims = launch.dims();
-    let threads = dims.iter().try_fold(1u64, |product, &n| product.checked_mul(n as u64));
+    let threads = dims.iter().try_fold(1u64, |product, &n| product.checked_mul(n.into()));
     // An extent that is too large for its number counts as the largest one there is.
     let fits = |threads: u64| {
-        threads == launch.size() || (dims.contains(&i32::MAX) && 0 < threads && threads < launch.size())
+        threads == launch.size() || (dims.contains(&u32::MAX) && 0 < threads && threads < launch.size())
     };
-    if dims.iter().any(|&extent| extent < 0) || !threads.is_some_and(fits) {
+    if !threads.is_some_and(fits) {
         return Err(why(format!("extents {dims:?} for {} threads", launch.size())));
     }
     if kernel.abi == Abi::Cuda {

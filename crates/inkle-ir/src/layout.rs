@@ -60,10 +60,16 @@ pub const FABRIC_COLUMNS: usize = 3;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaunchBounds {
-    /// Extents of the launch; unused trailing dimensions are one.
-    pub dims: [i32; MAX_DIMS],
+    /// Extents of the launch; unused trailing dimensions are one. At most [`LaunchBounds::MAX_EXTENT`] where the kernel
+    /// asks for the index; where it does not, one that does not fit is `u32::MAX`.
+    pub dims: [u32; MAX_DIMS],
     /// The product of the extents.
     pub size: u64,
+}
+
+impl LaunchBounds {
+    /// The largest extent whose indices are `i32`.
+    pub const MAX_EXTENT: u32 = 1 << 31;
 }
 
 /// What a kernel built with checks tells the host of a GPU: page-locked memory of the host, whose address the loader

@@ -11,7 +11,9 @@ use inkle_diag::trace::{self, Stage};
 use inkle_diag::{Diagnostics, SourceFile, Span};
 use inkle_frontend::env::{Environment, FunctionKey};
 use inkle_frontend::{CheckOptions, check_kernel};
-use inkle_ir::{Block, Function, KernelAccess, Links, Module, OpKind, Param, ParamLayout, Type};
+use inkle_ir::{
+    Block, Function, KernelAccess, LaunchBounds, Links, MAX_DIMS, Module, OpKind, Param, ParamLayout, Type,
+};
 use inkle_runtime::elf::LoadedObject;
 use inkle_runtime::{CpuFunction, CudaFunction, CudaModule, Device, Loaded, RuntimeError};
 
@@ -152,13 +154,31 @@ impl KernelIr {
         self.access.get_or_init(|| KernelAccess::of(&self.module))
     }
 
-    /// Whether the kernel asks for the index of its thread or for the extents of the launch.
-    pub fn reads_index(&self) -> bool {
-        self.module.functions.iter().any(|function| {
+    /// The largest extent of each launch dimension that the kernel can be launched over; `None` where it does not ask
+    /// for anything that an extent could be too large for. A thread's indices are found from the extents of all
+    /// dimensions up to the last one that is asked for.
+    pub fn extent_limits(&self) -> [Option<u32>; MAX_DIMS] {
+        let mut limits = [None; MAX_DIMS];
+        for function in &self.module.functions {
             let blocks = (0..function.block_count()).map(|block| function.block(Block::new(block)));
-            let mut ops = blocks.flat_map(|block| block.ops.iter());
-            ops.any(|op| matches!(function.op(*op).kind, OpKind::Tid(_) | OpKind::LaunchDim(_)))
-        })
+            for &op in blocks.flat_map(|block| block.ops.iter()) {
+                match function.op(op).kind {
+                    OpKind::Tid(dim) => {
+                        for limit in limits.iter_mut().take(dim as usize + 1) {
+                            limit.get_or_insert(LaunchBounds::MAX_EXTENT);
+                        }
+                    }
+                    // The extent is itself a number that the kernel computes with.
+                    OpKind::LaunchDim(dim) => {
+                        if let Some(limit) = limits.get_mut(dim as usize) {
+                            *limit = Some(i32::MAX as u32);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        limits
     }
 
     /// The options bit mask in which every array parameter is contiguous.

@@ -27,8 +27,8 @@ enum Arg<'a> {
 fn launch(kernel: &Kernel, n: i32, args: &[Arg]) {
     let layout = kernel.ir().layout();
     let mut block = vec![0u8; layout.size as usize];
-    let bounds = LaunchBounds { dims: [n, 1, 1, 1], size: n as u64 };
-    block[..16].copy_from_slice(&bounds.dims.map(i32::to_le_bytes).concat());
+    let bounds = LaunchBounds { dims: [n as u32, 1, 1, 1], size: n as u64 };
+    block[..16].copy_from_slice(&bounds.dims.map(u32::to_le_bytes).concat());
     block[16..24].copy_from_slice(&bounds.size.to_le_bytes());
     for (arg, at) in args.iter().zip(&layout.args) {
         let at = at.offset as usize;

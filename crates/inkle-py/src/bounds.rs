@@ -63,13 +63,13 @@ impl Extents {
         &self.dims[..self.count]
     }
 
-    /// The extents as a kernel reads them. An index is an `int32`; extents past that are for kernels that ask for no
-    /// index, and for launches of no threads.
+    /// The extents as a kernel reads them. An index is an `int32`; extents past that are for dimensions whose index the
+    /// kernel does not ask for, and for launches of no threads.
     ///
     /// # Errors
     /// `ValueError` for an extent, or a number of threads, that is too large.
     #[inline]
-    pub fn bounds(&self, instance: &Instance) -> PyResult<LaunchBounds> {
+    pub fn bounds(&self, py: Python<'_>, instance: &Instance) -> PyResult<LaunchBounds> {
         let size = if self.dims.contains(&0) {
             Some(0)
         } else {
@@ -84,9 +84,14 @@ impl Extents {
         let mut dims = [0; MAX_DIMS];
         for (axis, (dim, &extent)) in dims.iter_mut().zip(&self.dims).enumerate() {
             *dim = match i32::try_from(extent) {
-                Ok(extent) => extent,
-                Err(_) if size == 0 || !instance.reads_index() => i32::MAX,
-                Err(_) => return Err(too_large(axis, extent)),
+                Ok(extent) => extent as u32,
+                Err(_) => {
+                    let limit = instance.extent_limits(py)[axis].filter(|_| size != 0);
+                    if let Some(limit) = limit.filter(|limit| extent > i64::from(*limit)) {
+                        return Err(too_large(axis, extent, limit));
+                    }
+                    u32::try_from(extent).unwrap_or(u32::MAX)
+                }
             };
         }
         Ok(LaunchBounds { dims, size })
@@ -108,10 +113,10 @@ fn extent(value: &Bound<'_, PyAny>) -> PyResult<i64> {
 }
 
 #[cold]
-fn too_large(axis: usize, extent: i64) -> PyErr {
+fn too_large(axis: usize, extent: i64, limit: u32) -> PyErr {
     PyValueError::new_err(format!(
-        "launch extents must be at most {} for a kernel that uses wp.tid(), got extent {extent} in dimension {axis}",
-        i32::MAX
+        "a kernel that uses wp.tid() has indices of 32 bits: launch extents must be at most {limit}, got extent \
+         {extent} in dimension {axis}"
     ))
 }
 

@@ -93,7 +93,7 @@ fn saxpy_params(x: &Array, y: &Array, a: f32) -> Vec<u64> {
     let layout = ParamLayout::new([Type::F32, desc, desc]);
     assert_eq!(layout.args.iter().map(|f| f.offset).collect::<Vec<_>>(), [24, 32, 96]);
     let mut block = vec![0u64; layout.size as usize / 8];
-    let bounds = LaunchBounds { dims: [x.shape()[0], 1, 1, 1], size: x.len() as u64 };
+    let bounds = LaunchBounds { dims: [x.shape()[0] as u32, 1, 1, 1], size: x.len() as u64 };
     block[0] = bounds.dims[0] as u64 | (bounds.dims[1] as u64) << 32;
     block[1] = bounds.dims[2] as u64 | (bounds.dims[3] as u64) << 32;
     block[2] = bounds.size;

@@ -285,17 +285,18 @@ impl<'m> Lower<'_, 'm> {
         let before = self.e.current_block();
         let head = self.e.append_block(f, "threads");
         let end = self.e.append_block(f, "threads.end");
-        let any = self.e.icmp(Int::LLVMIntSLT, from, to);
+        let any = self.e.icmp(Int::LLVMIntNE, from, to);
+        // The end may be 2^31, but every index is within i32.
+        let last = self.e.sub(to, self.e.i32(step as i32));
         self.e.cond_br(any, head, end);
         self.e.at_end(head);
         let i = self.e.phi(self.e.int(32));
         self.e.add_incoming(i, from, before);
         body(self, i)?;
-        // Within i32: the bound is an extent, and the last step lands on it.
         let next = self.e.add_nsw(i, self.e.i32(step as i32));
         let latch = self.e.current_block();
         self.e.add_incoming(i, next, latch);
-        let more = self.e.icmp(Int::LLVMIntSLT, next, to);
+        let more = self.e.icmp(Int::LLVMIntSLT, i, last);
         self.e.cond_br(more, head, end);
         self.e.at_end(end);
         Ok(())
@@ -307,7 +308,7 @@ impl<'m> Lower<'_, 'm> {
         let before = self.e.current_block();
         let head = self.e.append_block(f, "vectors");
         let end = self.e.append_block(f, "vectors.end");
-        let any = self.e.icmp(Int::LLVMIntSLT, from, to);
+        let any = self.e.icmp(Int::LLVMIntNE, from, to);
         self.e.cond_br(any, head, end);
         self.e.at_end(head);
         let i = self.e.phi(self.e.int(32));

@@ -122,7 +122,9 @@ impl Code {
     pub fn with_params<R>(&self, args: &mut [Arg], dims: &[i32], f: impl FnOnce(&[u64]) -> R) -> R {
         assert_eq!(args.len(), self.types.len());
         let mut all_dims = [1; 4];
-        all_dims[..dims.len()].copy_from_slice(dims);
+        for (to, &dim) in all_dims.iter_mut().zip(dims) {
+            *to = dim as u32;
+        }
         let size = dims.iter().map(|&d| d as u64).product();
         // As words, for the alignment of the block.
         let mut block = vec![0u64; self.layout.size as usize / 8];

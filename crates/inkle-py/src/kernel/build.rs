@@ -3,7 +3,7 @@
 use std::sync::{Mutex, OnceLock};
 
 use inkle_diag::trace::{self, Stage};
-use inkle_ir::{ParamLayout, Type};
+use inkle_ir::{MAX_DIMS, ParamLayout, Type};
 use inkle_module::{CompileError, KernelIr, Options};
 use pyo3::prelude::*;
 use pyo3::sync::OnceLockExt;
@@ -97,12 +97,14 @@ impl Instance {
         }
     }
 
-    /// Whether the kernel asks for the index of its thread or for the extents of the launch; so it is taken to be when
-    /// its body was not looked at.
+    /// The largest extent of each launch dimension; see [`inkle_module::KernelIr::extent_limits`]. A kernel with
+    /// mistakes, which launches report, has the strictest ones.
     #[cold]
-    pub fn reads_index(&self) -> bool {
-        let compiled = self.source.outcome.get().and_then(|outcome| outcome.as_ref().ok());
-        compiled.is_none_or(|compiled| compiled.forward.kernel.ir().reads_index())
+    pub fn extent_limits(&self, py: Python<'_>) -> [Option<u32>; MAX_DIMS] {
+        match self.compiled(py) {
+            Ok(compiled) => compiled.forward.kernel.ir().extent_limits(),
+            Err(_) => [Some(i32::MAX as u32); MAX_DIMS],
+        }
     }
 
     /// The kernel checked, at the first call.
