@@ -134,3 +134,50 @@ def test_structs_hold_indexed_arrays(device):
     )
     h.n = 10
     assert run(through_struct, float, 2, h, dim=2, device=device).tolist() == [14.0, 11.0]
+
+
+@wp.struct
+class Packed:
+    a: wp.float64
+    b: wp.int8
+    c: wp.vec3
+
+
+@pytest.mark.parametrize("dtype", [wp.int8, wp.float16, wp.vec3, wp.mat22d, wp.bool, wp.vec4us, Packed])
+def test_fills_and_copies_of_every_width(device, dtype):
+    base = wp.zeros((4, 6), dtype=dtype, device=device)
+    seen = wp.indexedarray2d(base[:, ::2], [wp.array([3, 1], dtype=int, device=device), None])
+    if dtype is Packed:
+        value = Packed()
+        value.a, value.b, value.c = 1.5, 7, wp.vec3(1.0, 2.0, 3.0)
+    else:
+        value = dtype(1)
+    seen.fill_(value)
+    one = wp.full(1, value, dtype=dtype, device=device).numpy()[0]
+    want = base.numpy().copy()
+    blank = want.copy()
+    blank[...] = np.zeros_like(one)
+    wanted = blank.copy()
+    wanted[1, ::2] = one
+    wanted[3, ::2] = one
+    np.testing.assert_array_equal(want, wanted)
+    np.testing.assert_array_equal(seen.numpy(), np.full((2, 3, *np.shape(one)), one))
+    seen.zero_()
+    np.testing.assert_array_equal(base.numpy(), blank)
+
+
+def test_four_dimensions_with_lists_on_both_sides(device):
+    values = np.arange(2 * 3 * 4 * 5, dtype=np.float64).reshape(2, 3, 4, 5)
+    lists = [wp.array(x, dtype=int, device=device) for x in ([1], [2, 0], [3, 3, 0], [4, 1])]
+    source = wp.indexedarray4d(wp.array(values, device=device), lists)
+    target = wp.zeros((1, 2, 3, 9), dtype=wp.float64, device=device)
+    wp.copy(wp.indexedarray4d(target, [None, None, None, wp.array([8, 2], dtype=int, device=device)]), source)
+    want = np.zeros((1, 2, 3, 9))
+    want[..., [8, 2]] = values[np.ix_([1], [2, 0], [3, 3, 0], [4, 1])]
+    np.testing.assert_array_equal(target.numpy(), want)
+
+
+def test_a_copy_of_another_type_is_refused(device):
+    seen = wp.indexedarray(wp.zeros(3, dtype=int, device=device), wp.array([1], dtype=int, device=device))
+    with pytest.raises(TypeError, match="float32"):
+        wp.copy(seen, wp.zeros(1, dtype=float, device=device))

@@ -157,3 +157,18 @@ def test_the_picture(tmp_path):
     assert text == (tmp_path / "tape.dot").read_text()
     assert "repeated 4x" in text and "steps" in text and "middle" in text
     assert text.count("total") >= 1
+
+
+def test_gradients_follow_copies_of_indexed_arrays(device):
+    source = wp.array([1.0, 2.0, 3.0], dtype=float, device=device, requires_grad=True)
+    seen = wp.indexedarray(source, wp.array([2, 0], dtype=int, device=device))
+    taken = wp.zeros(2, dtype=float, device=device, requires_grad=True)
+    target = wp.zeros(4, dtype=float, device=device, requires_grad=True)
+    places = wp.indexedarray(target, wp.array([3, 1], dtype=int, device=device))
+    with wp.Tape() as tape:
+        wp.copy(taken, seen)
+        wp.copy(places, taken)
+    target.grad = wp.array([1.0, 10.0, 100.0, 1000.0], dtype=float, device=device)
+    tape.backward()
+    np.testing.assert_array_equal(target.numpy(), [0.0, 1.0, 0.0, 3.0])
+    np.testing.assert_array_equal(source.grad.numpy(), [10.0, 0.0, 1000.0])

@@ -21,6 +21,29 @@ pub fn runtime<'a>(object: &'a Bound<'_, PyAny>, argument: &str) -> PyResult<&'a
     array_argument(object, argument)?.get().runtime(object.py())
 }
 
+/// Rows of numbers are indexed by `int32`; this much is left for steps past their end.
+const LONGEST_ROW: usize = (1 << 31) - (1 << 20);
+
+/// Whether the kernels of `inkle._parallel` do an algorithm on these arrays.
+fn runs_on_gpu(arrays: &[&rt::Array]) -> bool {
+    let row =
+        |array: &rt::Array| array.size_bytes() / array.dtype().scalar().map_or(1, |s| s.size()) as usize;
+    arrays[0].device().is_cuda() && arrays.iter().all(|array| row(array) <= LONGEST_ROW)
+}
+
+/// Calls an algorithm of `inkle._parallel`. What it launches and copies on the way is nothing for a tape.
+fn in_parallel<'py>(
+    py: Python<'py>,
+    name: &str,
+    arguments: impl pyo3::call::PyCallArgs<'py>,
+) -> PyResult<()> {
+    let tape = crate::tape::active(py);
+    crate::tape::set_tape(None);
+    let done = py.import("inkle._parallel").and_then(|module| module.getattr(name)?.call1(arguments));
+    crate::tape::set_tape(tape);
+    done.map(drop)
+}
+
 /// A count: a number from zero to 2^31 - 1.
 ///
 /// # Errors
@@ -50,7 +73,12 @@ pub fn array_scan(
     inclusive: bool,
 ) -> PyResult<()> {
     let (input, output) = (runtime(in_array, "in_array")?, runtime(out_array, "out_array")?);
-    blocking(py, || algorithms::scan(input, output, inclusive))?;
+    if runs_on_gpu(&[input, output]) {
+        algorithms::check_scan(input, output).into_py(py)?;
+        in_parallel(py, "scan", (in_array, out_array, inclusive))?;
+    } else {
+        blocking(py, || algorithms::scan(input, output, inclusive))?;
+    }
     record_undifferentiated(py, "array_scan", &[in_array], &[out_array])
 }
 
@@ -67,7 +95,14 @@ pub fn radix_sort_pairs(
 ) -> PyResult<()> {
     let count = count_argument(py, "count", count)?;
     let pairs = (runtime(keys, "keys")?, runtime(values, "values")?);
-    blocking(py, || algorithms::sort_pairs(pairs.0, pairs.1, count, begin_bit, end_bit))?;
+    if runs_on_gpu(&[pairs.0, pairs.1]) {
+        let bits = algorithms::check_sort_pairs(pairs.0, pairs.1, count, begin_bit, end_bit).into_py(py)?;
+        if let Some(bits) = bits {
+            in_parallel(py, "sort_pairs", (keys, values, count, bits.start, bits.end))?;
+        }
+    } else {
+        blocking(py, || algorithms::sort_pairs(pairs.0, pairs.1, count, begin_bit, end_bit))?;
+    }
     record_undifferentiated(py, "radix_sort_pairs", &[keys, values], &[keys, values])
 }
 
@@ -87,7 +122,13 @@ pub fn segmented_sort_pairs(
     let pairs = (runtime(keys, "keys")?, runtime(values, "values")?);
     let starts = runtime(segment_start_indices, "segment_start_indices")?;
     let ends = segment_end_indices.map(|e| runtime(e, "segment_end_indices")).transpose()?;
-    blocking(py, || algorithms::segmented_sort_pairs(pairs.0, pairs.1, count, starts, ends))?;
+    if runs_on_gpu(&[pairs.0, pairs.1]) {
+        algorithms::check_segments(pairs.0, pairs.1, count, starts, ends).into_py(py)?;
+        let lists = (segment_start_indices, segment_end_indices);
+        in_parallel(py, "segmented_sort_pairs", (keys, values, count, lists.0, lists.1))?;
+    } else {
+        blocking(py, || algorithms::segmented_sort_pairs(pairs.0, pairs.1, count, starts, ends))?;
+    }
     record_undifferentiated(py, "segmented_sort_pairs", &[keys, values], &[keys, values])
 }
 
@@ -110,6 +151,27 @@ pub fn runlength_encode<'py>(
         Some(count) => count_argument(py, "value_count", count)?,
         None => values.len(),
     };
+    if runs_on_gpu(&[values, found, lengths]) && [values, found, lengths].iter().all(|a| a.ndim() == 1) {
+        algorithms::check_runs(values, found, lengths, count).into_py(py)?;
+        let counter = match run_count {
+            Some(counter) => {
+                algorithms::check_run_count(values, runtime(counter, "run_count")?).into_py(py)?;
+                array_argument(counter, "run_count")?.clone()
+            }
+            None => {
+                let instead = "an array for the number of runs";
+                algorithms::needs_result_now("runlength_encode", values, instead).into_py(py)?;
+                let made = rt::Array::empty(values.device(), Type::I32, &[1]).into_py(py)?;
+                Array::wrap(py, made, class_of(py, Type::I32)?.unbind())?
+            }
+        };
+        in_parallel(py, "runs", (given, run_values, run_lengths, &counter, count))?;
+        record_undifferentiated(py, "runlength_encode", &[given], &[run_values])?;
+        return match run_count {
+            Some(counter) => Ok(counter.clone()),
+            None => crate::array_io::numpy(&counter)?.get_item(0)?.call_method0("item"),
+        };
+    }
     if let Some(counter) = run_count {
         let runs = runtime(counter, "run_count")?;
         blocking(py, || algorithms::runlength_encode_into(values, found, lengths, runs, count))?;
@@ -139,6 +201,30 @@ fn reduced<'py>(
     if reduction.axis.is_none() { crate::array_io::numpy(&made)?.get_item(0) } else { Ok(made.into_any()) }
 }
 
+/// A reduction by kernels into `out`, or a new array of which one number is read.
+fn reduced_in_parallel<'py>(
+    py: Python<'py>,
+    name: &'static str,
+    input: &rt::Array,
+    dtype: Type,
+    reduction: Reduction,
+    out: Option<&Bound<'py, PyAny>>,
+    compute: impl FnOnce(&Bound<'py, PyAny>, &rt::Array) -> PyResult<()>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(out) = out {
+        compute(out, runtime(out, "out")?)?;
+        return Ok(out.clone());
+    }
+    if reduction.axis.is_none() {
+        algorithms::needs_result_now(name, input, "an explicit out array").into_py(py)?;
+    }
+    let shape = reduction.shape(name, input).into_py(py)?;
+    let made = rt::Array::empty(input.device(), dtype, &shape).into_py(py)?;
+    let made = Array::wrap(py, made, class_of(py, dtype)?.unbind())?;
+    compute(made.as_any(), made.get().runtime(py)?)?;
+    if reduction.axis.is_none() { crate::array_io::numpy(&made)?.get_item(0) } else { Ok(made.into_any()) }
+}
+
 fn reduction_argument(
     py: Python<'_>,
     name: &str,
@@ -162,6 +248,21 @@ pub fn array_sum<'py>(
     let given = values;
     let values = runtime(values, "values")?;
     let reduction = reduction_argument(py, "value_count", value_count, axis)?;
+    if runs_on_gpu(&[values]) {
+        return reduced_in_parallel(
+            py,
+            "array_sum",
+            values,
+            values.dtype(),
+            reduction,
+            out,
+            |out, output| {
+                algorithms::check_sum(values, output, reduction).into_py(py)?;
+                in_parallel(py, "total", (given, out, reduction.count, axis))?;
+                record_undifferentiated(py, "array_sum", &[given], &[out])
+            },
+        );
+    }
     if let Some(out) = out {
         let output = runtime(out, "out")?;
         blocking(py, || algorithms::sum_into(values, output, reduction))?;
@@ -186,6 +287,13 @@ pub fn array_inner<'py>(
     let (a, b) = (runtime(a, "a")?, runtime(b, "b")?);
     let reduction = reduction_argument(py, "count", count, axis)?;
     let dtype = a.dtype().scalar().map_or(a.dtype(), Type::Scalar);
+    if runs_on_gpu(&[a, b]) {
+        return reduced_in_parallel(py, "array_inner", a, dtype, reduction, out, |out, output| {
+            algorithms::check_inner(a, b, output, reduction).into_py(py)?;
+            in_parallel(py, "inner", (given[0], given[1], out, reduction.count, axis))?;
+            record_undifferentiated(py, "array_inner", &given, &[out])
+        });
+    }
     if let Some(out) = out {
         let output = runtime(out, "out")?;
         blocking(py, || algorithms::inner_into(a, b, output, reduction))?;
@@ -207,6 +315,11 @@ pub fn array_cast(
 ) -> PyResult<()> {
     let (input, output) = (runtime(in_array, "in_array")?, runtime(out_array, "out_array")?);
     let count = count.map(|c| count_argument(py, "count", c)).transpose()?;
-    blocking(py, || algorithms::cast(input, output, count))?;
+    if runs_on_gpu(&[input, output]) {
+        algorithms::check_cast(input, output, count).into_py(py)?;
+        in_parallel(py, "cast", (in_array, out_array, count))?;
+    } else {
+        blocking(py, || algorithms::cast(input, output, count))?;
+    }
     record_undifferentiated(py, "array_cast", &[in_array], &[out_array])
 }

@@ -57,6 +57,7 @@ mod strided;
 mod structs;
 mod tape;
 mod trace;
+mod units;
 
 /// The native half of `inkle`; use `import inkle`.
 #[pyo3::pymodule(gil_used = true)]
@@ -161,6 +162,8 @@ mod _native {
     use crate::structs::{Struct, StructInstance, struct_};
     #[pymodule_export]
     use crate::tape::{get_tape, set_tape};
+    #[pymodule_export]
+    use crate::units::{flat, repeated, units};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -76,6 +76,8 @@ pub enum RuntimeError {
     TooLarge { shape: Vec<i32>, elem_bytes: usize },
     /// The number of strides is not the number of extents.
     StrideCount { ndim: usize, strides: usize },
+    /// New memory is to have a negative stride.
+    NegativeStride { dim: usize, stride: i64 },
     /// The elements reach outside the memory.
     OutsideAllocation { first_byte: i128, end_byte: i128, allocation_bytes: usize },
     /// An address or a stride does not fit the element's alignment.
@@ -164,6 +166,7 @@ impl RuntimeError {
             | TooLarge { .. }
             | BadElementType { .. }
             | StrideCount { .. }
+            | NegativeStride { .. }
             | Misaligned { .. }
             | ZeroStep { .. }
             | BadStep { .. }
@@ -242,6 +245,10 @@ impl fmt::Display for RuntimeError {
             StrideCount { ndim, strides } => {
                 write!(f, "{ndim} dimensions need {ndim} strides, not {strides}")
             }
+            NegativeStride { dim, stride } => write!(
+                f,
+                "new memory cannot have negative strides, that of dimension {dim} is {stride}: make the array with positive ones, and a view of it"
+            ),
             OutsideAllocation { first_byte, end_byte, allocation_bytes } => write!(
                 f,
                 "elements take bytes {first_byte} to {end_byte} of memory that has {allocation_bytes} bytes"

@@ -12,6 +12,7 @@ mod host;
 mod plan;
 mod prepared;
 mod strided;
+mod units;
 mod view;
 
 use std::fmt;
@@ -25,6 +26,7 @@ use crate::memory::{Allocation, KeepAlive, MemoryKind};
 use crate::record;
 
 pub use prepared::Prepared;
+pub use units::Units;
 pub use view::{Index, Slice};
 
 /// The most bytes that the elements of an array may span; offsets within it never overflow.
@@ -63,6 +65,40 @@ impl Array {
     pub fn empty(device: Device, dtype: Type, shape: &[i64]) -> Result<Array, RuntimeError> {
         let (shape, bytes) = checked_size(dtype, shape)?;
         Ok(Array::contiguous_in(Allocation::new(device, bytes)?, dtype, &shape))
+    }
+
+    /// An array of new memory with these strides (bytes), none of them negative.
+    ///
+    /// # Errors
+    /// As [`empty`](Array::empty), and [`RuntimeError::StrideCount`], [`RuntimeError::NegativeStride`] or
+    /// [`RuntimeError::Misaligned`] for the strides.
+    pub fn with_strides(
+        device: Device,
+        dtype: Type,
+        shape: &[i64],
+        strides: &[i64],
+        pinned: bool,
+    ) -> Result<Array, RuntimeError> {
+        let (dims, strides) = checked_layout(dtype, shape, Some(strides))?;
+        if let Some((dim, &stride)) = strides.iter().enumerate().find(|(_, stride)| **stride < 0) {
+            return Err(RuntimeError::NegativeStride { dim, stride });
+        }
+        check_alignment(dtype, 0, &dims, &strides)?;
+        let (_, end) = byte_range(dtype, &dims, &strides);
+        let bytes = usize::try_from(end).ok().filter(|_| end <= MAX_SPAN);
+        let elem_bytes = dtype.size() as usize;
+        let bytes = bytes.ok_or_else(|| RuntimeError::TooLarge { shape: dims.clone(), elem_bytes })?;
+        let memory = match pinned && device.is_cpu() {
+            true => Allocation::pinned(bytes)?,
+            false => Allocation::new(device, bytes)?,
+        };
+        let data = memory.address();
+        Ok(Array::assemble(memory, data, dtype, &dims, &strides))
+    }
+
+    /// The bytes from the first element's start to the end of the one that lies furthest behind it.
+    pub fn span_bytes(&self) -> usize {
+        byte_range(self.dtype, self.shape(), self.strides()).1 as usize
     }
 
     /// An array of zeros. On a GPU they are written on the device's current stream.
@@ -378,7 +414,7 @@ fn contiguous_strides(dtype: Type, shape: &[i32]) -> [i64; MAX_DIMS] {
     let mut next = i64::from(dtype.size());
     for (stride, &extent) in strides[..shape.len()].iter_mut().zip(shape).rev() {
         *stride = next;
-        next *= i64::from(extent.max(1));
+        next *= i64::from(extent);
     }
     strides
 }
