@@ -48,7 +48,7 @@ verify_autograd_array_access: bool = False
 """Warn when a launch, copy or fill on a tape changes elements that the backward pass of an earlier one needs; slow."""
 
 print_launches: bool = False
-"""Print each launch."""
+"""Tell the logger about each launch."""
 
 mode: str = "release"
 """``"release"``, or ``"debug"``: an index out of bounds, a failed ``assert`` or an integer division by zero stops the kernel

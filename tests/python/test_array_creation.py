@@ -233,3 +233,35 @@ def test_floats_survive_bit_for_bit(device):
         bits = np.array([0, 1, -1, 12345, 2**14, -(2**14)]).astype(f"int{8 * np.dtype(name).itemsize}")
         data = bits.view(name)
         np.testing.assert_array_equal(wp.array(data, device=device).numpy().view(bits.dtype), bits)
+
+
+def test_new_memory_with_strides(device):
+    a = wp.zeros((2, 3), dtype=wp.float32, strides=(16, 4), device=device)
+    assert a.strides == (16, 4) and a.capacity == 28 and not a.is_contiguous
+    a.fill_(2.0)
+    np.testing.assert_array_equal(a.numpy(), np.full((2, 3), 2.0))
+    columns = wp.empty((3, 2), dtype=wp.float32, strides=(4, 12), device=device)
+    assert columns.capacity == wp.empty((2, 3), dtype=wp.float32, device=device).capacity
+    empty = wp.empty((0, 3), dtype=wp.int32, strides=(4, 16), device=device)
+    assert empty.capacity == 0 and empty.ptr is None
+    for bad, problem in (((4,), "2 strides"), ((16, -4), "negative strides"), ((16, 2), "alignment")):
+        with pytest.raises(ValueError, match=problem):
+            wp.empty((2, 3), dtype=wp.float32, strides=bad, device=device)
+
+
+def test_an_empty_array_in_numpy(device):
+    a = wp.zeros((1, 0), dtype=wp.vec2f, device=device)
+    assert a.strides == (0, 8)
+    assert a.numpy().shape == (1, 0, 2)
+
+
+def test_ml_dtypes_gives_numpy_bfloat16(device):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    values = np.array([1.0, -2.5, 0.001], dtype=ml_dtypes.bfloat16)
+    a = wp.array(values, device=device)
+    assert a.dtype is wp.bfloat16 and wp.dtype_from_numpy(values.dtype) is wp.bfloat16
+    back = a.numpy()
+    assert back.dtype == ml_dtypes.bfloat16
+    np.testing.assert_array_equal(back.view(np.uint16), values.view(np.uint16))
+    np.testing.assert_array_equal(wp.array(values, dtype=float, device=device).numpy(), values.astype(np.float32))
+    assert wp.zeros(0, dtype=wp.bfloat16, device=device).numpy().dtype == ml_dtypes.bfloat16

@@ -158,9 +158,9 @@ def test_wrong_types_are_refused(kind, problem):
 def test_kinds_are_told_apart():
     values = wp.fabricarray(described(buckets("cpu"), "f4"), "a")
     out = wp.zeros(9, dtype=float, device="cpu")
-    with pytest.raises(RuntimeError, match="expects indexedfabricarray"):
+    with pytest.raises(RuntimeError, match="of type indexedfabricarray"):
         wp.launch(read_indexed, 9, inputs=[values, out], device="cpu")
-    with pytest.raises(RuntimeError, match="expects fabricarray"):
+    with pytest.raises(RuntimeError, match="of type fabricarray"):
         wp.launch(count_up, 9, inputs=[out, out], device="cpu")
 
 

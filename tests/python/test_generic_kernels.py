@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _support import load
 from _wp import ON_WARP, wp
 
 
@@ -150,3 +151,23 @@ def test_an_overload_returns_nothing():
 
         @wp.overload
         def returning(x: float) -> float: ...  # noqa: F811 - an overload of the kernel
+
+
+def test_an_overload_of_a_kernel_that_only_its_module_has(tmp_path):
+    module = load(
+        tmp_path,
+        """
+        from typing import Any
+
+        @wp.kernel
+        def doubled(x: wp.array[Any]):
+            x[wp.tid()] *= x.dtype(2)
+
+        def doubled(x: wp.array[wp.float64]): ...
+
+        doubled = wp.overload(doubled)
+        """,
+    )
+    x = wp.full(2, 1.5, dtype=wp.float64, device="cpu")
+    wp.launch(module.doubled, dim=2, inputs=[x], device="cpu")
+    assert x.numpy().tolist() == [3.0, 3.0]

@@ -212,7 +212,9 @@ def test_dlpack_producers_as_kernel_arguments():
     wp.launch(add_one, dim=4, inputs=[OnlyDLPack(a)], device="cpu")
     assert a.tolist() == [2.0] * 4
     for wrong in (np.ones(4, dtype=np.int32), np.ones((2, 2), dtype=np.float32)):
-        with pytest.raises(wp.ArgumentError, match=r"expects array\(dtype=float32, ndim=1\) but got array"):
+        with pytest.raises(
+            wp.ArgumentError, match=r"of type array\(dtype=float32, ndim=1\), the passed value has type array"
+        ):
             wp.launch(add_one, dim=4, inputs=[OnlyDLPack(wrong)], device="cpu")
 
 

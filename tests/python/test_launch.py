@@ -376,3 +376,29 @@ def test_recorded_command_with_arrays_that_start_elsewhere(device):
     want_z[:66] += 2 * (i + 4)
     np.testing.assert_array_equal(y.numpy(), want_y)
     np.testing.assert_array_equal(z.numpy(), want_z)
+
+
+def test_launches_are_told_to_the_logger(device):
+    class Notes:
+        def __init__(self):
+            self.infos = []
+
+        def info(self, message):
+            self.infos.append(message)
+
+        def debug(self, message): ...
+
+        def warning(self, message, category=None, stacklevel=1): ...
+
+        def error(self, message): ...
+
+    notes = Notes()
+    quiet, wp.config.quiet = wp.config.quiet, False
+    wp.config.print_launches = True
+    try:
+        with wp.ScopedLogger(notes):
+            wp.launch(mark1, dim=0, inputs=[wp.zeros(3, dtype=int, device=device)], device=device)
+    finally:
+        wp.config.print_launches = False
+        wp.config.quiet = quiet
+    assert any(f"kernel: {mark1.key}" in text and "dim: [0]" in text for text in notes.infos)

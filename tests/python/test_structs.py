@@ -273,3 +273,51 @@ def test_a_struct_moves_with_its_arrays_to_a_device(device):
     moved.scale = 1.0
     assert outer.scale == 2.5
     assert (moved.inner.values is outer.inner.values) == (device == "cpu")
+
+
+@wp.struct
+class Patch:
+    body: Body
+    scale: float
+    samples: wp.array(dtype=float)
+
+
+def test_a_struct_on_another_device(device):
+    patch = Patch()
+    patch.scale = 3.0
+    patch.samples = wp.array([1.0, 2.0], dtype=float, device="cpu")
+    patch.body.points = wp.zeros(2, dtype=wp.vec3, device=device)
+    moved = patch.to(device)
+    assert moved.scale == 3.0 and str(moved.samples.device) == str(device)
+    np.testing.assert_array_equal(moved.samples.numpy(), [1.0, 2.0])
+    # What is there already is shared.
+    assert moved.body.points is patch.body.points
+    assert patch.to("cpu").samples is patch.samples
+
+
+def test_elements_of_arrays_of_structs_tell_the_types_of_their_arrays(device):
+    patch = Patch()
+    patch.scale = 2.0
+    patch.samples = wp.zeros(4, dtype=float, device=device)
+    (listed,) = wp.array([patch], dtype=Patch, device=device).list()
+    assert listed.scale == 2.0
+    assert listed.samples.dtype is wp.float32 and listed.samples.ndim == 1
+    assert listed.body.grid.ndim == 2
+
+
+def test_numbers_of_numpy_and_booleans_fill_vectors_with_a_warning():
+    @wp.struct
+    class Filled:
+        v: wp.vec3
+        t: wp.transform
+
+    filled = Filled()
+    quiet, wp.config.quiet = wp.config.quiet, False
+    try:
+        with pytest.warns(DeprecationWarning, match="`float32`.*`vec3f` of struct field 'v'"):
+            filled.v = np.float32(1.5)
+        with pytest.warns(DeprecationWarning, match="`bool`.*`transformf` of struct field 't'"):
+            filled.t = True
+    finally:
+        wp.config.quiet = quiet
+    assert list(filled.v) == [1.5] * 3 and list(filled.t) == [1.0] * 7

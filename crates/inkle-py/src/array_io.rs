@@ -6,6 +6,7 @@ use inkle_runtime::{self as rt, Device};
 use pyo3::exceptions::{PyAttributeError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::array::Array;
@@ -199,6 +200,17 @@ fn from_host(
                 error
             }
         })?
+    };
+    // The package `ml_dtypes` adds bfloat16 to numpy.
+    let is_bf16 = given.getattr("dtype")?.getattr("name")?.eq("bfloat16")?;
+    let keeps_bits = is_bf16 && dtype.as_ref().is_none_or(|(ty, _)| ty.scalar() == Some(Scalar::BF16));
+    let given = if keeps_bits { given.call_method1("view", ("<u2",))? } else { given };
+    let dtype = match dtype {
+        None if keeps_bits => {
+            let bf16 = Type::Scalar(Scalar::BF16);
+            Some((bf16, class_of(py, bf16)?))
+        }
+        dtype => dtype,
     };
     let text: String = given.getattr("dtype")?.getattr("str")?.extract()?;
     let (ty, object) = match dtype {
@@ -527,9 +539,13 @@ pub fn numpy<'py>(array: &Bound<'py, Array>) -> PyResult<Bound<'py, PyAny>> {
     let runtime = array.get().runtime(py)?;
     let numpy = numpy_module(py)?;
     let ty = runtime.dtype();
+    let bf16 = if ty.scalar() == Some(Scalar::BF16) { bfloat16(py) } else { None };
     if runtime.is_empty() {
-        let shape = full_shape(runtime);
-        return numpy.call_method1("empty", (PyTuple::new(py, shape)?, numpy_dtype_of(py, ty)?));
+        let shape = PyTuple::new(py, full_shape(runtime))?;
+        return match bf16 {
+            Some(bf16) => numpy.call_method1("empty", (shape, bf16)),
+            None => numpy.call_method1("empty", (shape, numpy_dtype_of(py, ty)?)),
+        };
     }
     let host = if runtime.device().is_cpu() {
         array.clone()
@@ -543,11 +559,21 @@ pub fn numpy<'py>(array: &Bound<'py, Array>) -> PyResult<Bound<'py, PyAny>> {
         Array::wrap(py, copy, array.get().dtype_object(py)?)?
     };
     let view = numpy.call_method1("asarray", (&host,))?;
-    let view = match ty {
-        Type::Struct(_) => view.call_method1("view", (numpy_dtype_of(py, ty)?,))?,
+    let view = match (ty, bf16) {
+        (Type::Struct(_), _) => view.call_method1("view", (numpy_dtype_of(py, ty)?,))?,
+        (_, Some(bf16)) => view.call_method1("view", (bf16,))?,
         _ => view,
     };
     host_view(array, view)
+}
+
+/// The scalar class that the package `ml_dtypes` gives numpy for bfloat16; `None` where it is not installed.
+fn bfloat16(py: Python<'_>) -> Option<&Bound<'_, PyAny>> {
+    static CLASS: PyOnceLock<Option<Py<PyAny>>> = PyOnceLock::new();
+    let class = CLASS.get_or_init(py, || {
+        py.import("ml_dtypes").and_then(|m| m.getattr("bfloat16")).ok().map(Bound::unbind)
+    });
+    class.as_ref().map(|class| class.bind(py))
 }
 
 /// The extents with those of the element's components.

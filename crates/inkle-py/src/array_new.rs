@@ -159,8 +159,9 @@ pub fn build(py: Python<'_>, source: &Source<'_, '_>) -> PyResult<(rt::Array, Py
             unsafe { rt::Array::foreign(device, ty, ptr, &shape, strides.as_deref(), Box::new(keep_alive)) };
         return Ok((array.into_py(py)?, object.unbind()));
     }
-    if strides.is_some() {
-        return Err(argument_error(py, "`strides` describe memory that exists: give `ptr` too"));
+    if let Some(strides) = strides {
+        let array = rt::Array::with_strides(device, ty, &shape, &strides, source.pinned).into_py(py)?;
+        return Ok((array, object.unbind()));
     }
     Ok((empty_array(py, device, ty, &shape, source.pinned)?, object.unbind()))
 }
@@ -285,10 +286,11 @@ fn new_array<'py>(
     pinned: bool,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, Array>> {
-    let n = kwargs.map(|k| k.get_item("n")).transpose()?.flatten();
+    let option = |name: &str| kwargs.map(|k| k.get_item(name)).transpose().map(Option::flatten);
+    let (n, strides) = (option("n")?, option("strides")?);
     if let Some(kwargs) = kwargs {
         for name in kwargs.keys() {
-            if name.extract::<&str>()? != "n" {
+            if !matches!(name.extract::<&str>()?, "n" | "strides") {
                 return Err(PyTypeError::new_err(format!("unexpected keyword argument `{name}`")));
             }
         }
@@ -302,7 +304,13 @@ fn new_array<'py>(
         None => (Type::F32, class_of(py, Type::F32)?),
     };
     let device = device_argument(py, device)?;
-    let array = Array::wrap(py, empty_array(py, device, ty, &shape, pinned)?, object.unbind())?;
+    let made = match strides.filter(|s| !s.is_none()) {
+        Some(strides) => {
+            rt::Array::with_strides(device, ty, &shape, &shape_argument(&strides)?, pinned).into_py(py)?
+        }
+        None => empty_array(py, device, ty, &shape, pinned)?,
+    };
+    let array = Array::wrap(py, made, object.unbind())?;
     if requires_grad {
         array.get().require_grad(py)?;
     }
@@ -724,6 +732,7 @@ pub fn dtype_from_numpy<'py>(
 #[pyfunction]
 pub fn dtype_to_numpy<'py>(py: Python<'py>, warp_dtype: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     match dtype_of(warp_dtype)? {
+        // The type of its bits, whether or not `ml_dtypes` is installed: programs look the result up in tables.
         Type::Scalar(Scalar::BF16) => py.import("numpy")?.getattr("uint16"),
         Type::Scalar(Scalar::Bool) => py.import("numpy")?.getattr("bool_"),
         Type::Scalar(scalar) => py.import("numpy")?.getattr(scalar.python_name()),

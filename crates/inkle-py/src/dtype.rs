@@ -201,7 +201,7 @@ fn is_callable_annotation(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 fn numpy_scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     let py = object.py();
     let class = match object.cast::<PyType>() {
-        Ok(class) if class.module().is_ok_and(|m| m == "numpy") => class.name()?,
+        Ok(class) if class.module().is_ok_and(|m| m == "numpy" || m == "ml_dtypes") => class.name()?,
         Ok(_) => return Ok(None),
         Err(_) => match object.getattr_opt(intern!(py, "name"))? {
             Some(name) if object.get_type().module().is_ok_and(|m| m.to_string().starts_with("numpy")) => {

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::composite::{Made, Value, new_value};
+use crate::error::class_name;
 use crate::number;
 
 /// A vector; the base of the vector classes.
@@ -103,7 +104,18 @@ impl Transform {
             return Ok(PyClassInitializer::from(new_value(class, args)?).add_subclass(Transform));
         }
         if !args.is_empty() && p.is_some() {
-            return Err(PyTypeError::new_err("the position was given twice, by place and by name"));
+            return Err(PyTypeError::new_err("multiple values for argument 'p'"));
+        }
+        if args.len() > 1 && q.is_some() {
+            return Err(PyTypeError::new_err("multiple values for argument 'q'"));
+        }
+        for (name, length, part) in [("p", 3, p), ("q", 4, q)] {
+            if let Some(part) = part.filter(|part| number::is_number(part)) {
+                let given = class_name(part);
+                let message =
+                    format!("argument '{name}' of a transform is {length} numbers, not one, {given}");
+                return Err(PyTypeError::new_err(message));
+            }
         }
         let value = new_value(class, &PyTuple::empty(class.py()))?;
         let scalar = value.scalar();

@@ -2,6 +2,7 @@
 
 mod recorded;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use inkle_graph::capture;
@@ -34,6 +35,9 @@ const STACK_WORDS: usize = 64;
 /// Launches on the CPU with at least this many threads let other Python threads run meanwhile; letting go of the
 /// interpreter and taking it back costs about as much as this many cheap threads.
 const DETACH_THREADS: u64 = 1024;
+
+/// Whether each launch is told: `inkle.config.print_launches`.
+pub static PRINTED: AtomicBool = AtomicBool::new(false);
 
 /// Where and how a launch runs.
 struct Place {
@@ -207,7 +211,7 @@ pub fn launch<'py>(
     let arguments = Arguments::new(inputs, outputs);
     let instance = object.get().instance(py, &arguments)?;
     instance.check(py)?;
-    let bounds = extents.bounds(&instance)?;
+    let bounds = extents.bounds(py, &instance)?;
     // Not a `SmallVec`: moving one copies all of its inline words.
     let (mut stack, mut heap);
     let words: &mut [u64] = if instance.words <= STACK_WORDS {
@@ -266,6 +270,9 @@ pub fn launch<'py>(
         let recorded = (kernel, dim, max_blocks, inputs, outputs, device, block_dim);
         tape.call_method1(py, intern!(py, "record_launch"), recorded)?;
     }
+    if PRINTED.load(Ordering::Relaxed) {
+        print_launch(py, &instance.name, extents.given(), &place.device, adjoint)?;
+    }
     if bounds.size == 0 {
         return Ok(None);
     }
@@ -298,6 +305,20 @@ pub fn launch<'py>(
         verify_cuda(py, &instance.name, stream)?;
     }
     Ok(None)
+}
+
+/// Tells the program's logger about a launch: `inkle.config.print_launches`.
+#[cold]
+fn print_launch(
+    py: Python<'_>,
+    kernel: &str,
+    extents: &[i64],
+    device: &Device,
+    adjoint: bool,
+) -> PyResult<()> {
+    let pass = if adjoint { "backward" } else { "forward" };
+    let message = format!("kernel: {kernel}, pass: {pass}, dim: {extents:?}, device: {device}");
+    py.import("inkle._logger")?.call_method1("log_info", (message,)).map(drop)
 }
 
 /// Notes on the memory of all array arguments, and of the gradients given for them, that work on `stream` uses it.
@@ -495,7 +516,7 @@ impl Launch {
         let instance = kernel.get().instance_of_types(py, types)?;
         instance.check(py)?;
         let extents = dim.map_or_else(|| Ok(Extents::none()), Extents::read)?;
-        let bounds = extents.bounds(&instance)?;
+        let bounds = extents.bounds(py, &instance)?;
         let mut words = vec![0; instance.words];
         write_bounds(&bounds, as_bytes(&mut words));
         let mut block = Block {
@@ -665,7 +686,7 @@ impl Launch {
     /// Sets the extents of the range.
     fn set_dim(&self, dim: &Bound<'_, PyAny>) -> PyResult<()> {
         let extents = Extents::read(dim)?;
-        let bounds = extents.bounds(&self.instance)?;
+        let bounds = extents.bounds(dim.py(), &self.instance)?;
         let mut state = self.lock();
         (state.extents, state.bounds) = (extents, bounds);
         write_bounds(&bounds, as_bytes(&mut state.words));

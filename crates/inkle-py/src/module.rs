@@ -19,8 +19,11 @@ pub struct Module {
     name: String,
     /// Made when they are first asked for: modules of one kernel come and go.
     options: PyOnceLock<Options>,
-    /// Weak references to the latest kernel of each key: a kernel holds its module, and must be able to go.
+    /// The latest kernel of each key. A module that no name leads to has weak references: a kernel holds its module,
+    /// and both must be able to go.
     kernels: Py<PyDict>,
+    /// Whether a name leads to the module, which then stays for good.
+    named: bool,
     /// The latest function of each key.
     functions: Py<PyDict>,
     /// The latest struct of each key.
@@ -68,7 +71,7 @@ impl Module {
         if let Some(module) = known {
             return Ok(module);
         }
-        let module = Module::fresh(py, name)?;
+        let module = Module::made(py, name, true)?;
         let mut modules = MODULES.lock().unwrap_or_else(|e| e.into_inner());
         modules.get_or_insert_with(HashMap::new).insert(name.to_owned(), module.clone().unbind());
         Ok(module)
@@ -79,6 +82,10 @@ impl Module {
     /// # Errors
     /// What Python raises while the object is made.
     pub fn fresh<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, Module>> {
+        Module::made(py, name, false)
+    }
+
+    fn made<'py>(py: Python<'py>, name: &str, named: bool) -> PyResult<Bound<'py, Module>> {
         let dict = || PyDict::new(py).unbind();
         Bound::new(
             py,
@@ -86,6 +93,7 @@ impl Module {
                 name: name.to_owned(),
                 options: PyOnceLock::new(),
                 kernels: dict(),
+                named,
                 functions: dict(),
                 structs: dict(),
                 generation: AtomicU64::new(0),
@@ -155,8 +163,8 @@ impl Module {
     /// What Python raises while the dictionary is made.
     pub fn kernels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let alive = PyDict::new(py);
-        for (key, reference) in self.kernels.bind(py).iter() {
-            let kernel = reference.call0()?;
+        for (key, entry) in self.kernels.bind(py).iter() {
+            let kernel = if self.named { entry } else { entry.call0()? };
             if !kernel.is_none() {
                 alive.set_item(key, kernel)?;
             }
@@ -180,7 +188,12 @@ impl Module {
     /// # Errors
     /// What Python raises while the reference is made.
     pub fn add_kernel(&self, key: &str, kernel: &Bound<'_, crate::kernel::Kernel>) -> PyResult<()> {
-        self.kernels.bind(kernel.py()).set_item(key, PyWeakrefReference::new(kernel)?)
+        let kernels = self.kernels.bind(kernel.py());
+        if self.named {
+            kernels.set_item(key, kernel)
+        } else {
+            kernels.set_item(key, PyWeakrefReference::new(kernel)?)
+        }
     }
 
     /// The latest function of each key.
@@ -311,6 +324,9 @@ pub fn check_options(options: &Bound<'_, PyDict>) -> PyResult<()> {
 /// options again at their next launch.
 #[pyfunction]
 pub fn setting_changes(name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    if name == "print_launches" {
+        crate::launch::PRINTED.store(value.is_truthy()?, Ordering::Relaxed);
+    }
     if let Ok(option) = ModuleOption::of(name) {
         checked(option, value)
             .map_err(|e| PyValueError::new_err(format!("inkle.config: {}", e.value(value.py()))))?;

@@ -145,6 +145,34 @@ pub fn is_number(object: &Bound<'_, PyAny>) -> bool {
         || object.len().is_err()
 }
 
+/// Whether an object is a boolean or a number of numpy: single values that still fill all components of a vector,
+/// matrix, quaternion or transform where one is passed or assigned, with a warning. Other single values are refused.
+pub fn is_legacy_fill(object: &Bound<'_, PyAny>) -> bool {
+    if object.is_instance_of::<PyBool>() {
+        return true;
+    }
+    if object.cast::<ScalarValue>().is_ok() {
+        return object.get_type().name().is_ok_and(|name| name == "bool");
+    }
+    object.get_type().module().is_ok_and(|module| module == "numpy") && object.len().is_err()
+}
+
+/// Warns that `object` fills a value of `ty` where `target` says.
+///
+/// # Errors
+/// The warning, where the program makes warnings errors.
+#[cold]
+pub fn warn_of_fill(object: &Bound<'_, PyAny>, ty: &str, target: &str) -> PyResult<()> {
+    let py = object.py();
+    let given = object.get_type().name()?;
+    let message = format!(
+        "a value of type `{given}` fills every component of the `{ty}` of {target}: that is deprecated, write {ty}({})",
+        object.str()?
+    );
+    let category = py.get_type::<pyo3::exceptions::PyDeprecationWarning>();
+    py.import("inkle._logger")?.call_method1("log_warning", (message, category)).map(drop)
+}
+
 /// The number as a plain Python object of the scalar's family: `bool`, `int` or `float`.
 pub fn to_python<'py>(py: Python<'py>, number: Constant) -> PyResult<Bound<'py, PyAny>> {
     match number {

@@ -117,7 +117,10 @@ impl Packer {
                 if argument.is_none() {
                     return Err(self.refused(argument, kernel));
                 }
-                if number::is_number(argument) {
+                if number::is_legacy_fill(argument) {
+                    let target = format!("kernel parameter '{}'", self.name);
+                    number::warn_of_fill(argument, &composite.python_name(), &target)?;
+                } else if number::is_number(argument) {
                     let given = format!(
                         "a single value, {}; write {}(...)",
                         class_name(argument),
@@ -179,7 +182,7 @@ impl Packer {
         let Ok(array) = argument.cast::<Array>() else { return Err(self.refused(argument, kernel)) };
         let array = array.get();
         let Some(home) = array.home() else {
-            return Err(self.wrong(py, kernel, "an annotation without elements"));
+            return Err(self.annotation(py, kernel, array));
         };
         if array.ty() != self.ty {
             return Err(self.wrong(py, kernel, &array.ty().python_name()));
@@ -227,7 +230,7 @@ impl Packer {
         if let Ok(array) = argument.cast::<Array>() {
             return Err(match array.get().has_elements() {
                 true => self.wrong(py, kernel, &array.get().ty().python_name()),
-                false => self.wrong(py, kernel, "an annotation without elements"),
+                false => self.annotation(py, kernel, array.get()),
             });
         }
         let array = if let Some(dict) = argument.getattr_opt(name)? {
@@ -286,9 +289,16 @@ impl Packer {
     }
 
     #[cold]
+    fn annotation(&self, py: Python<'_>, kernel: &str, array: &Array) -> PyErr {
+        self.wrong(py, kernel, &format!("{}, an annotation without elements", array.kind().name()))
+    }
+
+    #[cold]
     fn wrong_array(&self, py: Python<'_>, kernel: &str, array: &rt::Array) -> PyErr {
         let given = Type::array(array.dtype(), array.ndim() as u32).python_name();
-        self.wrong(py, kernel, &given)
+        let dtype_differs = self.ty.as_array().is_some_and(|expected| expected.elem != array.dtype());
+        let differs = if dtype_differs { "dtype" } else { "number of dimensions" };
+        self.wrong(py, kernel, &format!("{given}: the {differs} differs"))
     }
 
     #[cold]
@@ -302,10 +312,13 @@ impl Packer {
 
     #[cold]
     fn wrong(&self, py: Python<'_>, kernel: &str, given: &str) -> PyErr {
-        let expected = self.ty.python_name();
-        argument_error(
-            py,
-            format!("kernel `{kernel}`: argument '{}' expects {expected} but got {given}", self.name),
-        )
+        let (name, expected) = (&self.name, self.ty.python_name());
+        let what = match self.ty {
+            Type::Array(_) => {
+                format!("expects an array of type {expected}, the passed value has type {given}")
+            }
+            _ => format!("expects {expected} but got {given}"),
+        };
+        argument_error(py, format!("kernel `{kernel}`: argument '{name}' {what}"))
     }
 }

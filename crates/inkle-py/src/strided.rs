@@ -89,7 +89,7 @@ impl StridedArray {
     /// The bytes the array may use, from its first element on.
     #[getter]
     fn capacity(slf: &Bound<'_, Self>) -> usize {
-        held(slf).map_or(0, |data| data.array().size_bytes())
+        held(slf).map_or(0, |data| data.array().span_bytes())
     }
 
     /// The address of the first element; `None` when there are no elements.

@@ -151,7 +151,24 @@ impl Struct {
     pub fn instance_from_bytes<'py>(slf: &Bound<'py, Struct>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
         let storage = Storage::new(slf.get().size);
         storage.with_mut(slf.py(), 0, |to| to[..bytes.len()].copy_from_slice(bytes));
+        slf.get().describe_arrays(slf.py(), &storage, 0);
         Struct::instance_in(slf, storage, 0)
+    }
+
+    /// Puts annotations where arrays would be: bytes tell where their elements are, but keep nothing alive.
+    fn describe_arrays(&self, py: Python<'_>, storage: &Storage, offset: u32) {
+        for field in &self.fields {
+            let at = offset + field.layout.offset;
+            match field.ty {
+                Type::Array(_) => storage.set_object(at, Some(field.dtype.clone_ref(py))),
+                Type::Struct(_) => {
+                    if let Ok(inner) = field.dtype.bind(py).cast::<Struct>() {
+                        inner.get().describe_arrays(py, storage, at);
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 }
 
@@ -331,7 +348,9 @@ impl StructInstance {
             return;
         }
         for (offset, object) in self.storage.objects(py, self.offset, size) {
-            if let Ok(array) = object.bind(py).cast::<Array>() {
+            if let Ok(array) = object.bind(py).cast::<Array>()
+                && array.get().has_elements()
+            {
                 array.get().write(&mut to[offset as usize..]);
             }
         }
@@ -418,7 +437,10 @@ impl StructInstance {
                     self.storage.with_mut(py, offset, |bytes| bytes[..field.layout.size as usize].fill(0));
                     return Ok(());
                 }
-                if number::is_number(value) {
+                if number::is_legacy_fill(value) {
+                    let target = format!("struct field '{}'", field.name.bind(py));
+                    number::warn_of_fill(value, &other.python_name(), &target)?;
+                } else if number::is_number(value) {
                     return Err(expected(&format!("a single value, {}", class_name(value))));
                 }
                 let components = components_from(value, other)?;
@@ -558,6 +580,10 @@ impl StructInstance {
         let copy = self.__copy__(py)?;
         let target = copy.cast::<StructInstance>()?.get();
         for (at, object) in target.arrays(py) {
+            // An annotation tells the type of an array; there is nothing to move.
+            if object.bind(py).cast::<Array>().is_ok_and(|array| !array.get().has_elements()) {
+                continue;
+            }
             let moved = object.bind(py).call_method1(intern!(py, "to"), (device,))?;
             target.storage.set_object(at, Some(moved.unbind()));
         }

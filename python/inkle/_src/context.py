@@ -20,6 +20,28 @@ def _is_graph_capture_allocation_supported(device):
     return True
 
 
+class _Core:
+    """What programs ask of the native library: whether it prints failures. inkle's raises them as exceptions only."""
+
+    def wp_is_error_output_enabled(self):
+        return False
+
+    def wp_set_error_output_enabled(self, enabled):
+        pass
+
+
+class _Runtime:
+    """The part of the runtime's inner object that programs use."""
+
+    core = _Core()
+
+    def __getattr__(self, name):
+        return getattr(_missing("runtime"), name)
+
+
+runtime = _Runtime()
+
+
 def __getattr__(name):
     if name == "builtin_functions":
         return {known: inkle.builtin(known) for known in inkle.builtin_names()}

@@ -121,6 +121,11 @@ def array_type_id(a):
     return _ARRAY_KINDS.index(_array_kind(a))
 
 
+def matches_array_class(a, kind):
+    """Whether an array or its annotation is of a class of arrays: ``array``, ``indexedarray``..."""
+    return _array_kind(a) == kind.__name__
+
+
 def concrete_array_type(a):
     """The class of arrays that an array or its annotation belongs to; of other things their own class."""
     kind = _array_kind(a)
@@ -143,6 +148,10 @@ def get_type_code(t):
             rows, columns = t._shape_
             return f"m{rows}{columns}{scalar}"
         return f"{'q' if kind == 'quaternion' else 't'}{scalar}"
+    if kind == "struct":
+        return f"struct:{t.__module__}.{t.__qualname__}"
+    if t is Any:
+        return "?"
     if t is str:
         return "str"
     if get_origin(t) is tuple:
