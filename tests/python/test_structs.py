@@ -282,19 +282,6 @@ class Patch:
     samples: wp.array(dtype=float)
 
 
-def test_a_struct_on_another_device(device):
-    patch = Patch()
-    patch.scale = 3.0
-    patch.samples = wp.array([1.0, 2.0], dtype=float, device="cpu")
-    patch.body.points = wp.zeros(2, dtype=wp.vec3, device=device)
-    moved = patch.to(device)
-    assert moved.scale == 3.0 and str(moved.samples.device) == str(device)
-    np.testing.assert_array_equal(moved.samples.numpy(), [1.0, 2.0])
-    # What is there already is shared.
-    assert moved.body.points is patch.body.points
-    assert patch.to("cpu").samples is patch.samples
-
-
 def test_elements_of_arrays_of_structs_tell_the_types_of_their_arrays(device):
     patch = Patch()
     patch.scale = 2.0
