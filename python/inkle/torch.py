@@ -59,6 +59,7 @@ def load():
         if problem := tell().decode():
             raise ImportError(f"{problem} (library: {path})")
     torch.library.register_fake("inkle::replay", _fake)
+    torch.library.register_autograd("inkle::replay", _no_gradients)
     _loaded = True
 
 
@@ -74,3 +75,10 @@ def _fake(bundle, inputs, outputs=""):
     device = inputs[0].device if inputs else torch.device("cpu")
     types = _native.parse_signature(outputs)
     return [torch.empty(shape, dtype=getattr(torch, dtype), device=device) for dtype, shape in types]
+
+
+def _no_gradients(context, *gradients):
+    raise RuntimeError(
+        "inkle::replay: gradients do not flow through the operator; call it on tensors that are detached, or record the "
+        "kernels with inkle.Tape"
+    )

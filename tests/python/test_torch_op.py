@@ -252,6 +252,23 @@ def test_pytorchs_own_checks(tmp_path):
     assert set(outcome.values()) == {"SUCCESS"}
 
 
+def test_gradients_through_the_operator_are_an_error(tmp_path):
+    class Trained(Model):
+        def __init__(self, file):
+            super().__init__(file)
+            self.before = torch.nn.Linear(3, 3)
+
+        def forward(self, x, s):
+            return replay(self.bundle, [self.before(x), s], self.signature)[0]
+
+    model, (x, s) = Trained(graphs.scaling(tmp_path)), on("cpu", *vectors())
+    exported = torch.export.export(model, (x, s)).module()
+    torch.testing.assert_close(exported(x, s), model.before(x) * s)
+    with pytest.raises(RuntimeError, match="gradients do not flow through the operator"):
+        model(x, s).sum().backward()
+    torch.testing.assert_close(model(x, s).detach(), (model.before(x) * s).detach())
+
+
 def test_tracing_without_types_is_an_error(tmp_path):
     class Untyped(Model):
         def forward(self, x, s):
