@@ -6,6 +6,7 @@ import logging
 from pathlib import Path
 
 import torch
+import torch.export.passes
 
 from ._dtypes import dtype_of
 
