@@ -525,3 +525,66 @@ def test_variables_hold_arrays_of_several_dimensions(device):
     out = wp.zeros(2, dtype=int, device=device)
     wp.launch(parts, 1, inputs=[wp.array(np.arange(6).reshape(2, 3), dtype=int, device=device), out], device=device)
     assert list(out.numpy()) == [4, 2]
+
+
+@wp.struct
+class Placed:
+    at: wp.vec3
+    mass: float
+
+
+@wp.kernel
+def scattered_elements(
+    index: wp.array(dtype=int),
+    pairs: wp.array(dtype=wp.vec2),
+    points: wp.array(dtype=wp.vec3),
+    turns: wp.array(dtype=wp.quat),
+    cells: wp.array2d(dtype=wp.types.vector(length=3, dtype=wp.int32)),
+    placed: wp.array(dtype=Placed),
+    out: wp.array2d(dtype=float),
+):
+    i = wp.tid()
+    k = index[i]
+    # Where there is no thread, or this one does nothing, an index may lead anywhere.
+    if k >= 0:
+        p = pairs[k]
+        out[i, 0] = p[0] + 2.0 * p[1]
+        out[i, 1] = wp.dot(points[k], wp.vec3(1.0, 2.0, 4.0))
+        q = turns[k]
+        out[i, 2] = q[0] + 2.0 * q[1] + 4.0 * q[2] + 8.0 * q[3]
+        c = cells[k, k % 2]
+        out[i, 3] = float(c[0] + 10 * c[1] + 100 * c[2])
+        out[i, 4] = wp.length(placed[k].at) + placed[k].mass
+
+
+@pytest.mark.parametrize("n", [1, 4, 15, 16, 37, 1000])
+def test_elements_at_scattered_places(device, n):
+    rng = np.random.default_rng(n)
+    index = rng.integers(0, n, n).astype(np.int32)
+    index[rng.random(n) < 0.3] = np.iinfo(np.int32).min
+    pairs, points, turns = (rng.random((n, width)).astype(np.float32) for width in (2, 3, 4))
+    cells = rng.integers(0, 9, (n, 2, 3)).astype(np.int32)
+    data = np.zeros(n, dtype=Placed.numpy_dtype())
+    data["at"], data["mass"] = points, pairs[:, 0]
+    out = wp.zeros((n, 5), dtype=float, device=device)
+    arrays = [
+        wp.array(index, dtype=int, device=device),
+        wp.array(pairs, dtype=wp.vec2, device=device),
+        wp.array(points, dtype=wp.vec3, device=device),
+        wp.array(turns, dtype=wp.quat, device=device),
+        wp.array(cells, dtype=wp.types.vector(length=3, dtype=wp.int32), device=device),
+        wp.array(data, dtype=Placed, device=device),
+    ]
+    wp.launch(scattered_elements, n, arrays, [out], device=device)
+    active, k = index >= 0, np.where(index >= 0, index, 0)
+    expected = np.stack(
+        [
+            pairs[k] @ [1.0, 2.0],
+            points[k] @ [1.0, 2.0, 4.0],
+            turns[k] @ [1.0, 2.0, 4.0, 8.0],
+            cells[k, k % 2] @ [1.0, 10.0, 100.0],
+            np.linalg.norm(points[k], axis=1) + pairs[k, 0],
+        ],
+        axis=1,
+    )
+    np.testing.assert_allclose(out.numpy(), np.where(active[:, None], expected, 0.0), rtol=1e-5)
