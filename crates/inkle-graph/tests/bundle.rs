@@ -305,7 +305,7 @@ fn the_corpus_of_the_fuzzer_never_panics() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
     let bundles = entry::corpus(&folder.join("bundle"));
     let far = bundles.iter().filter(|(_, bytes)| entry::bundle(bytes) >= Reached::Read).count();
-    assert!(bundles.len() > 50 && far > 1, "{far} of {} bundles are read", bundles.len());
+    assert!(bundles.len() > 50 && far > 20, "{far} of {} bundles are read", bundles.len());
     let objects = entry::corpus(&folder.join("object"));
     objects.iter().for_each(|(_, bytes)| {
         entry::object(bytes);
@@ -339,7 +339,7 @@ fn streams_that_reach_out_of_their_memory_are_refused() {
         (launch(&|l| l.pointers[0].region = 99), "no region 99"),
         (launch(&|l| l.kernel = 5), "no kernel 5"),
         (launch(&|l| l.params[2] = 1 << 40), "threads"),
-        (launch(&|l| l.params[0] = 0x7fff_ffff_7fff_ffff), "threads"),
+        (launch(&|l| l.params[..2].fill(0x7fff_ffff_7fff_ffff)), "threads"),
         (launch(&|l| (l.params[0], l.params[2]) = (1 << 32 | 0x7fff_ffff, 1)), "threads"),
         (launch(&|l| l.params = vec![0; 3].into()), "24 bytes instead of 104"),
         (change(&|b| b.stream.regions[1].bytes = 8), "region"),
