@@ -456,3 +456,24 @@ def test_a_constant_that_wins_leaves_no_gradient(device):
     least.grad.fill_(1.0)
     wp.launch(clamp_from_below, 2, [least], adjoint=True, device=device)
     np.testing.assert_allclose(least.grad.numpy(), [0.0, 1.0])
+
+
+@wp.kernel(enable_backward=True)
+def weighted_sum(x: wp.indexedarray(dtype=float), weights: wp.array(dtype=float), total: wp.array(dtype=float)):
+    i = wp.tid()
+    wp.atomic_add(total, 0, x[i] * weights[i])
+
+
+def test_the_gradient_of_an_indexed_array_is_given_as_that_of_the_array_behind_it():
+    base = wp.array([1.0, 2.0, 3.0, 4.0], dtype=float, device="cpu")
+    x = wp.indexedarray(base, [wp.array([3, 1], dtype=int, device="cpu")])
+    weights = wp.array([0.25, 0.5], dtype=float, device="cpu")
+    total = wp.zeros(1, dtype=float, device="cpu", requires_grad=True)
+    total.grad.fill_(2.0)
+    gradient = wp.zeros(4, dtype=float, device="cpu")
+    common = {"outputs": [total], "adj_outputs": [total.grad], "adjoint": True, "device": "cpu"}
+    wp.launch(weighted_sum, dim=2, inputs=[x, weights], adj_inputs=[gradient, None], **common)
+    assert gradient.list() == [0.0, 1.0, 0.0, 0.5]
+    with pytest.raises(Exception, match="`x`: the gradient must have the type"):
+        wrong = wp.zeros(4, dtype=wp.float64, device="cpu")
+        wp.launch(weighted_sum, dim=2, inputs=[x, weights], adj_inputs=[wrong, None], **common)

@@ -301,6 +301,32 @@ def test_views_of_one_memory_stay_views_of_one_memory(tmp_path):
     np.testing.assert_array_equal(out.numpy(), new)
 
 
+def test_copies_and_fills_through_index_lists_are_saved(tmp_path):
+    base = wp.array(np.arange(12, dtype=np.float32).reshape(3, 4), device="cpu")
+    rows = wp.indexedarray(base, [wp.array([2, 0], dtype=int, device="cpu"), None])
+    points = wp.zeros(4, dtype=wp.vec3, device="cpu")
+    some = wp.indexedarray(points, [wp.array([3, 1], dtype=int, device="cpu")])
+    picked = wp.zeros((2, 4), dtype=float, device="cpu")
+    with wp.ScopedCapture(device="cpu") as capture:
+        wp.copy(picked, rows)
+        rows.fill_(7.0)
+        some.fill_(wp.vec3(1.0, 2.0, 3.0))
+        wp.copy(picked[:, ::2], base[1:, 1::2])
+    wp.capture_save(capture.graph, tmp_path / "g", inputs={"base": base}, outputs={"picked": picked, "points": points})
+    graph = wp.capture_load(tmp_path / "g", device="cpu")
+    values = 10 * np.arange(12, dtype=np.float32).reshape(3, 4)
+    graph.set_param("base", wp.array(values, device="cpu"))
+    wp.capture_launch(graph)
+    for name, array in (("picked", picked), ("points", points), ("base", base)):
+        graph.get_param(name, array)
+    right = values[[2, 0]]
+    values[[2, 0]] = 7
+    right[:, ::2] = values[1:, 1::2]
+    np.testing.assert_array_equal(picked.numpy(), right)
+    np.testing.assert_array_equal(base.numpy(), values)
+    np.testing.assert_array_equal(points.numpy(), [[0, 0, 0], [1, 2, 3], [0, 0, 0], [1, 2, 3]])
+
+
 def test_files_that_are_something_else(tmp_path):
     for content, why in (
         (b"", "not a graph file"),

@@ -1,7 +1,7 @@
 //! Launches that run kernels backwards: which gradients their arguments have.
 
 use inkle_graph::arguments::{arrays_in, read_desc};
-use inkle_ir::ArrayDesc;
+use inkle_ir::{ArrayDesc, ArrayKind, Type};
 use inkle_module::{ArrayGrad, is_differentiable};
 use inkle_runtime as rt;
 use pyo3::prelude::*;
@@ -33,6 +33,17 @@ fn desc_at(bytes: &[u8]) -> ArrayDesc {
         *word = u64::from_ne_bytes(*bytes);
     }
     read_desc(&words)
+}
+
+/// A descriptor as bytes, which `read_desc` reads.
+fn desc_bytes(desc: &ArrayDesc) -> [u8; size_of::<ArrayDesc>()] {
+    let pair = |low: i32, high: i32| u64::from(low as u32) | u64::from(high as u32) << 32;
+    let [a, b, c, d] = desc.shape;
+    let mut bytes = [0; size_of::<ArrayDesc>()];
+    let words = [desc.data, desc.grad, pair(a, b), pair(c, d)].into_iter();
+    let words = words.chain(desc.strides.map(|stride| stride as u64));
+    bytes.chunks_exact_mut(8).zip(words).for_each(|(to, word)| to.copy_from_slice(&word.to_ne_bytes()));
+    bytes
 }
 
 /// Whether the elements of two arrays lie in the same way.
@@ -132,6 +143,25 @@ fn pack(
     bytes: &mut [u8],
     block: &mut Block<'_>,
 ) -> PyResult<()> {
+    if let Type::Array(ty) = packer.ty
+        && ty.kind == ArrayKind::Indexed
+        && let Ok(array) = adjoint.cast::<Array>()
+        && array.get().kind() == ArrayKind::Strided
+    {
+        // The array that is seen through the lists has the gradient.
+        let array = array.get().runtime(adjoint.py())?;
+        if (array.dtype(), array.ndim(), array.device()) != (ty.elem, ty.ndim as usize, block.device) {
+            let message = format!(
+                "kernel `{}`, argument `{}`: the gradient must have the type, the dimensions and the device of the array \
+                 behind the lists",
+                instance.name, packer.name
+            );
+            return Err(argument_error(adjoint.py(), message));
+        }
+        let desc = desc_bytes(&array.desc());
+        bytes[packer.offset..packer.offset + desc.len()].copy_from_slice(&desc);
+        return Ok(());
+    }
     let mut temporaries: SmallVec<[rt::Array; 2]> = SmallVec::new();
     {
         let mut other =
