@@ -47,10 +47,6 @@ def finish(
     _drop_dead(graph)
     if any(_writes(node) for node in graph.nodes):
         graph = _functional(root, graph, list(inputs.values()))
-    for node in list(graph.nodes):
-        if node.target is aten.clone.default and not node.kwargs and not _is_returned(node):
-            # Nothing is written any more, so a value is as good as its copy.
-            node.replace_all_uses_with(node.args[0])
     for node in graph.nodes:
         # No other value shares memory with these any more, and models run on inputs of any strides.
         if node.target in (aten.view.default, aten._unsafe_view.default):
@@ -77,10 +73,6 @@ def drop_inputs(module: torch.fx.GraphModule, names: set[str]) -> None:
 def _writes(node: torch.fx.Node) -> bool:
     schema = getattr(node.target, "_schema", None)
     return node.op == "call_function" and schema is not None and schema.is_mutable
-
-
-def _is_returned(node: torch.fx.Node) -> bool:
-    return any(user.op == "output" for user in node.users)
 
 
 def _drop_dead(graph: torch.fx.Graph) -> None:
@@ -132,6 +124,9 @@ def _functional(root: torch.nn.Module, graph: torch.fx.Graph, examples: list[tor
             copies[node] = copies[node.args[0]]
         elif node.op == "call_function" and node.target is aten.copy.default and _alike(*node.args[:2]):
             copies[node] = copies[node.args[1]]
+        elif node.op == "call_function" and node.target is aten.clone.default and _is_plain(node.args[0]):
+            # Nothing is written any more, so a value is as good as its copy.
+            copies[node] = copies[node.args[0]]
         elif node.op == "call_function" and (same := portable(node.target, node.args, node.kwargs)) is not None:
             target, args, kwargs, places = same
             args, kwargs = torch.fx.map_arg((args, kwargs), lambda n: copies[n])
@@ -149,6 +144,11 @@ def _functional(root: torch.nn.Module, graph: torch.fx.Graph, examples: list[tor
         else:
             copies[node] = result.node_copy(node, lambda n: copies[n])
     return result
+
+
+def _is_plain(node: torch.fx.Node) -> bool:
+    value = node.meta.get("val")
+    return isinstance(value, torch.Tensor) and node.op != "placeholder" and not (value.is_conj() or value.is_neg())
 
 
 def _alike(a: torch.fx.Node, b: torch.fx.Node) -> bool:

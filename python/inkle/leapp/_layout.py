@@ -20,6 +20,9 @@ class Layout(NamedTuple):
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     device: torch.device
+    #: Whether the elements are the conjugates of what is in memory, and whether they are its negatives.
+    is_conj: bool = False
+    is_neg: bool = False
 
     @classmethod
     def of(cls, tensor: torch.Tensor) -> Layout | None:
@@ -28,7 +31,7 @@ class Layout(NamedTuple):
             return None
         shape = tuple(tensor.shape)
         strides = tuple(0 if n == 1 else s for n, s in zip(shape, tensor.stride(), strict=True))
-        return cls(tensor.data_ptr(), tensor.dtype, shape, strides, tensor.device)
+        return cls(tensor.data_ptr(), tensor.dtype, shape, strides, tensor.device, tensor.is_conj(), tensor.is_neg())
 
     @property
     def span(self) -> tuple[int, int]:
@@ -71,6 +74,13 @@ def view_steps(base: Layout, view: Layout) -> list[tuple] | None:
     if not (low <= view.span[0] and view.span[1] <= high and base.device == view.device):
         return None
     steps: list[tuple] = []
+    if base.is_conj != view.is_conj:
+        steps.append((aten._conj.default,))
+    if base.is_neg != view.is_neg:
+        steps.append((aten._neg_view.default,))
+    base = base._replace(is_conj=view.is_conj, is_neg=view.is_neg)
+    if base == view:
+        return steps
     if base.dtype.itemsize != view.dtype.itemsize:
         size = _count(base.shape) * base.dtype.itemsize
         if not base.is_contiguous or size % view.dtype.itemsize:

@@ -325,6 +325,20 @@ def test_arrays_of_two_nodes_in_one_call(trace):
         assert "'a'" in text and "'b'" in text and "test_segments.py:" in text
 
 
+def test_a_call_on_another_node_ends_a_segment(trace):
+    with trace():
+        for _ in range(2):
+            x = annotate.input_tensors("a", {"x": torch.ones(4)})
+            y = annotate.input_tensors("b", {"y": torch.ones(4)})
+            a, b = wp.from_torch(x), wp.from_torch(y)
+            launch(k.scale, 4, a, 2.0)
+            launch(k.scale, 4, b, 3.0)
+            launch(k.scale, 4, a, 4.0)
+            annotate.output_tensors("a", {"x2": x})
+            annotate.output_tensors("b", {"y2": y})
+    assert (len(trace.check("a").segments), len(trace.check("b").segments)) == (2, 1)
+
+
 def test_structs_cross_as_their_fields(trace):
     bodies = wp.zeros(3, dtype=k.Body, device="cpu")
     with trace():

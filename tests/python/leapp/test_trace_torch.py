@@ -187,6 +187,30 @@ def test_operations_of_gpus_are_told_by_others():
     assert args == (x, x, x, h, 0.0, False) and kwargs == {"scale": 0.5}
 
 
+def test_complex_numbers(trace):
+    def program(x):
+        spectrum = torch.fft.rfft(x)
+        other = spectrum.conj()
+        power = (spectrum * other).real
+        return power, other.imag * 1, torch.view_as_real(other.resolve_conj()), torch.fft.irfft(other)
+
+    once(trace, program, torch.randn(8))
+
+
+def test_derivatives_and_maps(trace):
+    net = torch.nn.Linear(3, 3)
+
+    def program(x):
+        y = x.detach().requires_grad_()
+        (slope,) = torch.autograd.grad(torch.tanh(net(y)).sum(), y)
+        jacobian = torch.func.jacrev(lambda v: torch.sin(v) * v)(x)
+        rows = torch.vmap(lambda v: v * 2 + v.sum())(jacobian)
+        with torch.no_grad():
+            return slope, jacobian, rows
+
+    once(trace, program, torch.randn(3))
+
+
 def test_tensors_of_traced_numbers(trace):
     def program(x):
         pair = torch.tensor([x[0], x[1] * 2])
