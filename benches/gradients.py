@@ -25,7 +25,7 @@ from harness import (
     write_results,
 )
 
-COMPILE = "compiling the backward passes"
+WITHOUT, WITH = "compiling without backward passes", "compiling with backward passes"
 
 
 def measure(contestants, device, rounds, quick):
@@ -39,15 +39,13 @@ def measure(contestants, device, rounds, quick):
         for repeat in range(rounds):
             for contestant in contestants:
                 print(f"round {repeat + 1} of {rounds}: {contestant.name}", file=sys.stderr)
-                compiling = []
-                for backward in ("0", "1"):
+                for compiling, backward in ((WITHOUT, "0"), (WITH, "1")):
                     cache = Path(scratch, contestant.name)
                     shutil.rmtree(cache, ignore_errors=True)
                     run = contestant.run(
                         "gradients.py", cache=cache, device=device, quick=quick, settings=[("BENCH_BACKWARD", backward)]
                     )
-                    compiling.append(run.printed["compile_s"])
-                note(COMPILE, contestant.name, [max(compiling[1] - compiling[0], 1e-9)])
+                    note(compiling, contestant.name, [run.printed["compile_s"]])
                 work = run.printed["work"]
                 found[contestant.name] = run.printed["gradients"]
                 for measurement, values in run.printed["seconds"].items():
@@ -69,11 +67,16 @@ def check(found):
 def targets(medians, on_gpu):
     """`(what, reached, limit, holds)` for each number the project set itself, as text."""
     rows = []
-    for measurement, by_name in medians.items():
-        if not {"warp", "inkle"} <= by_name.keys():
+    compared = {measurement: by for measurement, by in medians.items() if {"warp", "inkle"} <= by.keys()}
+    if {WITHOUT, WITH} <= compared.keys():
+        # What the backward passes add; where the machine is busy the difference may be anything.
+        more = {name: max(compared[WITH][name] - compared[WITHOUT][name], 1e-9) for name in compared[WITH]}
+        compared["compiling the backward passes"] = more
+    for measurement, by_name in compared.items():
+        if measurement == WITHOUT:
             continue
         times = by_name["warp"] / by_name["inkle"]
-        limit = 20.0 if measurement == COMPILE else 1.2 if on_gpu else 10.0
+        limit = 20.0 if measurement.startswith("compiling") else 1.2 if on_gpu else 10.0
         rows.append((f"{measurement}, times as fast as Warp", f"{times:.2f}", f"at least {limit:g}", times >= limit))
     return rows
 
