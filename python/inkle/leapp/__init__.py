@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+
+if _missing := [name for name in ("safetensors", "torch", "yaml") if importlib.util.find_spec(name) is None]:
+    raise ImportError(f"inkle.leapp needs {', '.join(_missing)}: pip install inkle[export]")
 
 from ._annotate import annotate
 from ._inference import InferenceManager

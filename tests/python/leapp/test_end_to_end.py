@@ -1,5 +1,8 @@
 """From a program to a directory that runs: traced, exported, and run on values that the trace has not seen."""
 
+import subprocess
+import sys
+
 import pytest
 from _built import operators, torch
 
@@ -159,11 +162,15 @@ def test_a_package_that_is_missing_is_named(tmp_path, monkeypatch):
             raise ModuleNotFoundError("No module named 'onnx_ir'", name="onnx_ir")
         return real(name, *args, **kwargs)
 
-    import sys
-
     monkeypatch.setattr(builtins, "__import__", without)
     monkeypatch.delitem(sys.modules, "inkle.leapp._backends._onnx", raising=False)
     with pytest.raises(
         ImportError, match=r"node 'observe': export_with='onnx' needs onnx_ir: pip install inkle\[export\]"
     ):
         exported(tmp_path, ("onnx", "onnx"))
+
+
+def test_without_pytorch_the_package_says_what_it_needs():
+    program = "import sys; sys.modules['torch'] = None; import inkle; import inkle.leapp"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "ImportError: inkle.leapp needs torch: pip install inkle[export]" in done.stderr
