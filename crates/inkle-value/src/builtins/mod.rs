@@ -25,7 +25,7 @@ pub trait Builtin {
 
 macro_rules! builtin {
     (
-        $(#[$doc:meta])* $name:ident = $of:literal ($($arg:ident: $var:ident),*);
+        $(#[$doc:meta])* $name:ident = $of:literal ($($arg:ident: $(&$by:ident)? $var:ident),*);
         $([$($generics:tt)*] ($($ty:ty),* $(,)?) -> $out:ty;)*
     ) => {
         #[doc(hidden)]
@@ -45,7 +45,8 @@ macro_rules! builtin {
 
         $(#[$doc])*
         #[track_caller]
-        pub fn $name<$($var),*>($($arg: $var),*) -> <($($var,)*) as Overload<$name>>::Out
+        #[allow(non_camel_case_types, clippy::too_many_arguments, reason = "as the registry has it")]
+        pub fn $name<$($var),*>($($arg: $(&$by)? $var),*) -> <($($var,)*) as Overload<$name>>::Out
         where
             ($($var,)*): Overload<$name>,
         {
@@ -54,6 +55,12 @@ macro_rules! builtin {
         }
     };
 }
+
+pub(crate) use builtin;
+
+mod generated;
+
+pub use generated::*;
 
 builtin! {
     /// The smaller of two numbers, of vectors component by component.

@@ -35,6 +35,9 @@ callables! {
     atomic_xor = "atomic_xor",
     atomic_exch = "atomic_exch",
     atomic_cas = "atomic_cas",
+    lower_bound = "lower_bound",
+    lower_bound_arr_begin_arr_end = "lower_bound",
+    sample_cdf = "sample_cdf",
 }
 
 /// The index of the thread in a launch over one dimension.
@@ -103,4 +106,25 @@ pub fn atomic_cas<T, I: Subscripts<D>, const D: usize>(
 ) -> T {
     let _ = (array, index, old, new);
     only_in_kernels("`atomic_cas`")
+}
+
+/// The number of elements at the front of an ascending array that are below a value.
+#[track_caller]
+pub fn lower_bound<T>(array: &Array<T>, value: T) -> i32 {
+    let _ = (array, value);
+    only_in_kernels("`lower_bound`")
+}
+
+/// As [`lower_bound`], in the part of the array from `begin` to before `end`; the result counts from the array's first.
+#[track_caller]
+pub fn lower_bound_arr_begin_arr_end<T>(array: &Array<T>, begin: i32, end: i32, value: T) -> i32 {
+    let _ = (array, begin, end, value);
+    only_in_kernels("`lower_bound_arr_begin_arr_end`")
+}
+
+/// Draws the index of an element, by the state of a random number generator and a cumulative distribution.
+#[track_caller]
+pub fn sample_cdf(state: &mut u32, cdf: &Array<f32>) -> i32 {
+    let _ = (state, cdf);
+    only_in_kernels("`sample_cdf`")
 }

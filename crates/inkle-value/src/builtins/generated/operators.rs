@@ -1,0 +1,14 @@
+//! Made from the registry by the test `builtins` of the crate `inkle`: operators.
+
+#![expect(clippy::wildcard_imports, reason = "a form may need any of the types")]
+
+use super::*;
+
+builtin! {
+    /// `a / b`, possibly less accurate than the operator.
+    div_approx = "div_approx" (a: A_, b: B_);
+    [F: Float] (F, F) -> F;
+    [F: Float, const N: usize] (Vector<N, F>, F) -> Vector<N, F>;
+    [F: Float, const M: usize, const N: usize] (Matrix<N, M, F>, F) -> Matrix<N, M, F>;
+    [F: Float] (Quaternion<F>, F) -> Quaternion<F>;
+}

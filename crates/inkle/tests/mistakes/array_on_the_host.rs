@@ -1,0 +1,5 @@
+use inkle::prelude::*;
+
+pub fn first(x: &Array<f32>) -> f32 {
+    x[0]
+}

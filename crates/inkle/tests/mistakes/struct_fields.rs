@@ -1,0 +1,14 @@
+use inkle::prelude::*;
+
+#[derive(Clone, Copy, inkle::Struct)]
+pub struct Named {
+    name: &'static str,
+}
+
+#[derive(Clone, Copy, inkle::Struct)]
+pub struct Pair(f32, f32);
+
+#[derive(Clone, Copy, inkle::Struct)]
+pub enum Shape {
+    Ball(f32),
+}
