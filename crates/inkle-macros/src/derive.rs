@@ -1,7 +1,8 @@
 //! `#[derive(inkle::Struct)]`.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 
 /// Lets kernels use a struct with named fields, or an enumeration without any.
 ///
@@ -24,7 +25,20 @@ fn structure(item: &syn::DeriveInput, data: &syn::DataStruct) -> syn::Result<Tok
         return Err(syn::Error::new_spanned(&item.ident, "a struct of kernels has at least one field"));
     }
     let ident = &item.ident;
-    let (decl, use_, bounds) = item.generics.split_for_impl();
+    let is_argument = item.generics.lifetimes().next().is_some();
+    let mut generics = item.generics.clone();
+    let clause = generics.make_where_clause();
+    for field in &fields.named {
+        // Said once here, a field that kernels cannot have is reported once, where it is.
+        let (ty, place) = (&field.ty, field.ty.span());
+        let bound = match is_argument {
+            true => quote_spanned!(place=> ::inkle::__private::Argument),
+            false => quote_spanned!(place=> ::inkle::Value),
+        };
+        let predicate = quote_spanned!(place=> #ty: #bound);
+        clause.predicates.push(syn::parse2(predicate)?);
+    }
+    let (decl, use_, bounds) = generics.split_for_impl();
     let names: Vec<_> = fields.named.iter().filter_map(|f| f.ident.as_ref()).collect();
     let texts: Vec<String> =
         names.iter().map(|n| n.to_string().trim_start_matches("r#").to_owned()).collect();
@@ -34,7 +48,7 @@ fn structure(item: &syn::DeriveInput, data: &syn::DataStruct) -> syn::Result<Tok
         __ink::structure::<Self>(#name, || ::std::vec![#((#texts, <#types as __ink::Typed>::ty())),*])
     };
     // With a lifetime it holds references to arrays, and is an argument only; without, it is a value like any other.
-    if item.generics.lifetimes().next().is_some() {
+    if is_argument {
         let ty = quote!(__ink::structure::<Self>(#name, || ::std::vec![#((#texts, <#types as __ink::Typed>::ty())),*]));
         return Ok(quote! {
             const _: () = {

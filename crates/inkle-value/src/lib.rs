@@ -33,7 +33,7 @@ pub use names::*;
 pub use quaternion::{Quaternion, Transform};
 pub use scalar::{Float, Int, Number, Scalar};
 #[doc(hidden)]
-pub use subscript::{At, Subscript, Subscripts, ix1, ix2, ix3, ix4, only_in_kernels};
+pub use subscript::{KernelIndex, Subscript, Subscripts, ix1, ix2, ix3, ix4, only_in_kernels};
 pub use typed::Typed;
 pub use value::Value;
 pub use vector::{Vector, Xy, Xyz, Xyzw};

@@ -1,6 +1,6 @@
 //! Indices as they are written in kernels, where any `i32` or `usize` is one.
 //!
-//! The macros turn `x[i]` into `x[ix1(i)]` and `x[(i, j)]` into `x[ix2(i, j)]`: what can be indexed in kernels implements [`Index`] for [`At`], which programs
+//! The macros turn `x[i]` into `x[ix1(i)]` and `x[(i, j)]` into `x[ix2(i, j)]`: what can be indexed in kernels implements [`Index`] for [`KernelIndex`], which programs
 //! cannot make by other means, so that elements of arrays are out of their reach.
 
 use std::ops::{Index, IndexMut};
@@ -11,7 +11,7 @@ use crate::vector::Vector;
 
 /// `D` indices in a kernel.
 #[derive(Clone, Copy, Debug)]
-pub struct At<const D: usize>(());
+pub struct KernelIndex<const D: usize>(());
 
 /// What can be an index in a kernel.
 #[diagnostic::on_unimplemented(
@@ -24,23 +24,23 @@ impl Subscript for i32 {}
 impl Subscript for usize {}
 
 /// One index.
-pub fn ix1<I: Subscript>(_: I) -> At<1> {
-    At(())
+pub fn ix1<I: Subscript>(_: I) -> KernelIndex<1> {
+    KernelIndex(())
 }
 
 /// Two indices.
-pub fn ix2<I: Subscript, J: Subscript>(_: I, _: J) -> At<2> {
-    At(())
+pub fn ix2<I: Subscript, J: Subscript>(_: I, _: J) -> KernelIndex<2> {
+    KernelIndex(())
 }
 
 /// Three indices.
-pub fn ix3<I: Subscript, J: Subscript, K: Subscript>(_: I, _: J, _: K) -> At<3> {
-    At(())
+pub fn ix3<I: Subscript, J: Subscript, K: Subscript>(_: I, _: J, _: K) -> KernelIndex<3> {
+    KernelIndex(())
 }
 
 /// Four indices.
-pub fn ix4<I: Subscript, J: Subscript, K: Subscript, L: Subscript>(_: I, _: J, _: K, _: L) -> At<4> {
-    At(())
+pub fn ix4<I: Subscript, J: Subscript, K: Subscript, L: Subscript>(_: I, _: J, _: K, _: L) -> KernelIndex<4> {
+    KernelIndex(())
 }
 
 /// `D` indices as the argument of a function: one, or several in a tuple.
@@ -55,7 +55,7 @@ impl<I: Subscript, J: Subscript> Subscripts<2> for (I, J) {}
 impl<I: Subscript, J: Subscript, K: Subscript> Subscripts<3> for (I, J, K) {}
 impl<I: Subscript, J: Subscript, K: Subscript, L: Subscript> Subscripts<4> for (I, J, K, L) {}
 
-/// Ends a program that got hold of an [`At`].
+/// Ends a program that got hold of an [`KernelIndex`].
 #[cold]
 #[track_caller]
 pub fn only_in_kernels(what: &str) -> ! {
@@ -64,18 +64,18 @@ pub fn only_in_kernels(what: &str) -> ! {
 
 macro_rules! indexed {
     ($([$($generics:tt)*] $ty:ty, $count:literal => $output:ty;)*) => { $(
-        impl<$($generics)*> Index<At<$count>> for $ty {
+        impl<$($generics)*> Index<KernelIndex<$count>> for $ty {
             type Output = $output;
 
             #[track_caller]
-            fn index(&self, _: At<$count>) -> &$output {
+            fn index(&self, _: KernelIndex<$count>) -> &$output {
                 only_in_kernels("this index")
             }
         }
 
-        impl<$($generics)*> IndexMut<At<$count>> for $ty {
+        impl<$($generics)*> IndexMut<KernelIndex<$count>> for $ty {
             #[track_caller]
-            fn index_mut(&mut self, _: At<$count>) -> &mut $output {
+            fn index_mut(&mut self, _: KernelIndex<$count>) -> &mut $output {
                 only_in_kernels("this index")
             }
         }

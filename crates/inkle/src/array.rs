@@ -6,7 +6,7 @@ use std::ops::{Bound, Deref, DerefMut, Index, IndexMut, RangeBounds};
 
 use inkle_ir::Type;
 use inkle_runtime::{self as rt, Device, Slice, Stream};
-use inkle_value::{At, Typed, Value, only_in_kernels};
+use inkle_value::{KernelIndex, Typed, Value, only_in_kernels};
 
 use crate::dim::Shape;
 use crate::error::{Error, Result};
@@ -348,18 +348,18 @@ impl<T: Value, const D: usize> Typed for Array<T, D> {
     }
 }
 
-impl<T: Value, const D: usize> Index<At<D>> for Array<T, D> {
+impl<T: Value, const D: usize> Index<KernelIndex<D>> for Array<T, D> {
     type Output = T;
 
     #[track_caller]
-    fn index(&self, _: At<D>) -> &T {
+    fn index(&self, _: KernelIndex<D>) -> &T {
         only_in_kernels("this index")
     }
 }
 
-impl<T: Value, const D: usize> IndexMut<At<D>> for Array<T, D> {
+impl<T: Value, const D: usize> IndexMut<KernelIndex<D>> for Array<T, D> {
     #[track_caller]
-    fn index_mut(&mut self, _: At<D>) -> &mut T {
+    fn index_mut(&mut self, _: KernelIndex<D>) -> &mut T {
         only_in_kernels("this index")
     }
 }

@@ -38,7 +38,100 @@ pub use error::{Error, Result};
 pub use graph::{Graph, Saving, capture_if, capture_while};
 pub use inkle_graph::GraphError;
 pub use inkle_graph::bundle::Param;
-pub use inkle_macros::{Struct, func, kernel};
+/// Lets kernels use a struct with named fields, or an enumeration of variants without fields.
+///
+/// A struct of values is a [`Value`]: it can be passed to kernels and functions and be an element of an array. It has to be
+/// `Copy`. A struct with a lifetime can hold arrays too, as `&'a Array<T>` and `&'a mut Array<T>`, and is passed to kernels
+/// only. An enumeration is a number in kernels: the one of its `repr`, else an `i32`.
+///
+/// ```
+/// use inkle::prelude::*;
+///
+/// #[derive(Clone, Copy, inkle::Struct)]
+/// struct Ball {
+///     position: Vec3,
+///     radius: f32,
+/// }
+///
+/// #[inkle::kernel]
+/// fn grow(balls: &mut Array<Ball>, by: f32) {
+///     balls[tid()].radius += by;
+/// }
+///
+/// let mut balls = Array::from_slice(&[Ball { position: Vec3::zero(), radius: 1.0 }])?;
+/// grow.launch(1, (&mut balls, 0.5))?;
+/// assert_eq!(balls.to_vec()?[0].radius, 1.5);
+/// # Ok::<(), inkle::Error>(())
+/// ```
+pub use inkle_macros::Struct;
+/// Makes a function that kernels, and other such functions, can call. On the host it cannot be called.
+///
+/// It takes values, arrays by reference, and `&mut` of a variable, an element or a field, which it changes. It gives a value, a
+/// tuple of values, or nothing. It can be generic, as [kernels](macro@kernel) can, over what its parameters tell.
+///
+/// A call of a function without the attribute is reported as `expected type, found function`.
+///
+/// ```
+/// use inkle::prelude::*;
+///
+/// #[inkle::func]
+/// fn wrap<T: Number>(x: T, length: T, turns: &mut i32) -> T {
+///     if x >= length {
+///         *turns += 1;
+///         return x - length;
+///     }
+///     x
+/// }
+///
+/// #[inkle::kernel]
+/// fn advance(x: &mut Array<f32>, turns: &mut Array<i32>) {
+///     let i = tid();
+///     x[i] = wrap(x[i] + 0.75, 1.0, &mut turns[i]);
+/// }
+///
+/// let (mut x, mut turns) = (Array::from_slice(&[0.5f32])?, Array::zeros(1)?);
+/// advance.launch(1, (&mut x, &mut turns))?;
+/// assert_eq!((x.to_vec()?, turns.to_vec()?), (vec![0.25], vec![1]));
+/// # Ok::<(), inkle::Error>(())
+/// ```
+pub use inkle_macros::func;
+/// Makes a kernel of a function: a unit struct of its name with these methods, where `args` is a tuple with one argument for
+/// each parameter.
+///
+/// | method | does |
+/// |---|---|
+/// | `launch(dim, args)` | runs it on every index of `dim`, on the device of its arrays |
+/// | `launch_with(&options, dim, args)` | the same with [`LaunchOptions`]: a stream, the shape of the grid |
+/// | `prepare(dim, args)` | gives a [`Prepared`] launch, which runs again and again |
+/// | `load(device)` | compiles it, or finds it in the cache, so that the first launch need not |
+/// | `ir()` | gives its typed, simplified form as text |
+///
+/// # Parameters
+///
+/// Values ([`Value`]), `&Array<T, D>` and `&mut Array<T, D>`, and structs with
+/// [`#[derive(inkle::Struct)]`](macro@Struct). Kernels can be generic over types bounded by [`Scalar`], [`Number`],
+/// [`Float`] or [`Int`], and over `const N: usize`.
+///
+/// # The body
+///
+/// It is Rust and means what it means in Rust: `let` with shadowing, `if`, `match`, `loop`, `while`, `for` over ranges
+/// (with `step_by` and `rev`), labels, `break` with values, `return`, structs, tuples and arrays. Integers wrap. Elements are
+/// `x[i]` and `x[(i, j)]`, with indices that are `i32` or `usize`. It calls the functions of [`builtins`](crate::builtins), functions
+/// with [`#[inkle::func]`](macro@func) and methods of numbers (`sqrt`, `clamp`, `powi` ...). `assert!` and `println!` work.
+/// Closures, `?`, references in variables and calls of other functions are refused by rustc, at their place.
+///
+/// # Options
+///
+/// `#[inkle::kernel(checks = true, block_dim = 128)]`:
+///
+/// - `checks`: stops the kernel with an error at an index out of bounds and at a failed `assert!`. On where debug assertions
+///   are. *Without it nothing looks at indices:* one that is out of bounds reads or writes other memory.
+/// - `fast_math`, `fuse_fp`: approximate arithmetic, off; multiplications and additions in one operation, on.
+/// - `max_unroll`: loops over constant ranges of at most this many turns are unrolled, 16.
+/// - `optimization_level`: 0 to 3. `lineinfo`: source lines for profilers.
+/// - `block_dim`, `max_registers`: threads per block on a GPU, 256; the most registers per thread, 0 for no limit.
+/// - `enable_backward`: whether a [`Tape`] may run it backwards, on.
+pub use inkle_macros::kernel;
 pub use inkle_module::CompileError;
 pub use inkle_runtime::{
     Device, Event, RuntimeError, Stream, default_device, device, devices, set_default_device,

@@ -104,8 +104,6 @@ fn the_forms_are_those_of_the_registry() {
     for (group, text) in &groups {
         let head =
             format!("//! Made from the registry by the test `builtins` of the crate `inkle`: {group}.\n\n");
-        let head =
-            head + "#![expect(clippy::wildcard_imports, reason = \"a form may need any of the types\")]\n\n";
         files.insert(format!("{group}.rs"), head + "use super::*;\n" + text);
     }
     let mods: String = groups.keys().map(|group| format!("mod {group};\n")).collect();

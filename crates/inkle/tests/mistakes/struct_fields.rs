@@ -1,8 +1,7 @@
-use inkle::prelude::*;
-
-#[derive(Clone, Copy, inkle::Struct)]
+#[derive(Clone, inkle::Struct)]
 pub struct Named {
-    name: &'static str,
+    name: String,
+    size: f32,
 }
 
 #[derive(Clone, Copy, inkle::Struct)]

@@ -1,7 +1,5 @@
 //! Made from the registry by the test `builtins` of the crate `inkle`: spatial_math.
 
-#![expect(clippy::wildcard_imports, reason = "a form may need any of the types")]
-
 use super::*;
 
 builtin! {
