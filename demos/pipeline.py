@@ -282,16 +282,16 @@ def export(out, body, policy, sensors):
         shutil.copy(out / "humanoid_onnx" / f"humanoid_onnx.{ending}", out / f"pipeline.{ending}")
 
 
-def run_exported(folder, sensors):
+def run_exported(folder, sensors, device):
     """The exported pipeline's targets, and the seconds of a step (the median)."""
-    manager = leapp.InferenceManager(folder / f"{folder.name}.yaml")
+    manager = leapp.InferenceManager(folder / f"{folder.name}.yaml", device)
     given = [{f"observe/{name}": value for name, value in measured.items()} for measured in sensors]
     manager.run_policy(given[0])
     manager.reset()
     targets, times = [], []
     for values in given:
         start = time.perf_counter()
-        targets.append(manager.run_policy(values)["policy/targets"])
+        targets.append(manager.run_policy(values)["policy/targets"].cpu())
         times.append(time.perf_counter() - start)
     return torch.cat(targets).numpy(), float(np.median(times))
 
@@ -371,8 +371,8 @@ def main():
     export(args.out, body, policy, sensors)
     export_seconds = time.perf_counter() - start
     runs = {
-        "ONNX Runtime": run_exported(args.out / "humanoid_onnx", sensors),
-        "PyTorch, .pt2": run_exported(args.out / "humanoid_pt2", sensors),
+        "ONNX Runtime": run_exported(args.out / "humanoid_onnx", sensors, args.device),
+        "PyTorch, .pt2": run_exported(args.out / "humanoid_pt2", sensors, args.device),
         "C program": run_c(args.out, sensors),
     }
     step = SUBSTEPS * body.model.opt.timestep
