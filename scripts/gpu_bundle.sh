@@ -19,7 +19,7 @@ say "building the C program that replays graph files"
 scripts/replay_kit.sh build/replay-kit
 mkdir -p "$bundle/programs"
 cc -std=c11 -O2 -s examples/replay/c/replay.c -I build/replay-kit/include build/replay-kit/lib/libinkle_replay.a \
-    -static-libgcc -o "$bundle/programs/replay"
+    -static-libgcc -Wl,--gc-sections -o "$bundle/programs/replay"
 
 git rev-parse --short=12 HEAD >"$bundle/revision"
 du -h "$bundle"/* "$bundle"/tests/*
