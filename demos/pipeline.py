@@ -354,6 +354,7 @@ def main():
     parser.add_argument(
         "--steps", type=int, default=120, help="steps that are compared, if the humanoid stands so long"
     )
+    parser.add_argument("--device", default="cpu", help="where ONNX Runtime and PyTorch run the models: cpu or cuda:0")
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for models, drawing and plot")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
