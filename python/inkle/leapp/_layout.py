@@ -169,6 +169,41 @@ def _cut(base: Layout, view: Layout) -> list[tuple] | None:
     return steps
 
 
+def intersection(a: Layout, b: Layout) -> Layout | None:
+    """The elements that two tensors of one type have in common, as a tensor; None if there are none, or they are no box."""
+    if a.address > b.address:
+        a, b = b, a
+    size = a.dtype.itemsize
+    if a.dtype != b.dtype or (a.is_conj, a.is_neg) != (b.is_conj, b.is_neg) or are_disjoint(a, b):
+        return None
+    extents: dict[int, list[int]] = {}
+    for which, layout in enumerate((a, b)):
+        for n, stride in zip(layout.shape, layout.strides, strict=True):
+            if n > 1:
+                if stride <= 0 or extents.setdefault(stride, [1, 1])[which] != 1:
+                    return None
+                extents[stride][which] = n
+    offset, rest = divmod(b.address - a.address, size)
+    address, shape, strides = a.address, [], []
+    for stride in sorted(extents, reverse=True):
+        place, offset = divmod(offset, stride)
+        end = min(extents[stride][0], place + extents[stride][1])
+        if end <= place:
+            return None
+        address += place * stride * size
+        shape.append(end - place)
+        strides.append(stride if end - place > 1 else 0)
+    inner = 1
+    for stride in sorted(extents):
+        # Boxes of one grid: nothing reaches into the next place of a coarser step.
+        if stride < inner:
+            return None
+        inner = max(inner, stride * max(extents[stride]))
+    if rest or offset:
+        return None
+    return a._replace(address=address, shape=tuple(shape), strides=tuple(strides))
+
+
 def are_disjoint(a: Layout, b: Layout) -> bool:
     """Whether two tensors have no byte in common; False where that is not seen easily.
 

@@ -18,9 +18,9 @@ from typing import Any
 
 import torch
 import torch.fx
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
-from ._layout import Layout, are_disjoint, view_steps
+from ._layout import Layout, are_disjoint, intersection, view_steps
 from ._portable import portable
 from ._where import TraceError, where
 
@@ -76,6 +76,7 @@ class Recorder:
         self._written: list[tuple[int, int]] = []
         #: Memory that was made or first written, by nothing traced, while the node ran.
         self._local: dict[int, int] = {}
+        self._renewed: list[Layout] = []
         #: Memory that was made while the node ran and that nothing has written yet.
         self._blank: list[tuple[int, int]] = []
         self._starts: list[int] = []
@@ -87,7 +88,16 @@ class Recorder:
 
     def release(self) -> None:
         """Lets go of the memory of all values; the graph stays."""
-        for known in (self._starts, self._roots, self._views, self._constants, self._local, self._blank, self.declared):
+        for known in (
+            self._starts,
+            self._roots,
+            self._views,
+            self._constants,
+            self._local,
+            self._blank,
+            self._renewed,
+            self.declared,
+        ):
             known.clear()
 
     @property
@@ -163,9 +173,15 @@ class Recorder:
         """Says that memory got its contents while the node ran."""
         self._local[start] = max(end, self._local.get(start, end))
 
-    def is_local(self, start: int, end: int) -> bool:
-        """Whether memory got its contents while the node ran."""
-        return any(a <= start and end <= b for a, b in self._local.items())
+    def note_renewed(self, layout: Layout) -> None:
+        """Says that a tensor got its contents while the node ran."""
+        self._renewed.append(layout)
+
+    def is_local(self, layout: Layout) -> bool:
+        """Whether a tensor got its contents while the node ran."""
+        start, end = layout.span
+        within = any(a <= start and end <= b for a, b in self._local.items())
+        return within or any(view_steps(known, layout) is not None for known in self._renewed)
 
     def note_blank(self, start: int, end: int) -> None:
         """Says that memory was made and not written."""
@@ -198,8 +214,13 @@ class Recorder:
 
     def _widened(self, tensor: torch.Tensor, layout: Layout, inside: list[Part]) -> torch.fx.Node:
         """A tensor that has more than what is known: the rest of it is constant."""
-        steps = [view_steps(layout, part.layout) for part in inside]
-        if any(found is None for found in steps):
+        common = [
+            part.layout if view_steps(layout, part.layout) is not None else intersection(part.layout, layout)
+            for part in inside
+        ]
+        steps = [None if x is None else view_steps(layout, x) for x in common]
+        taken = [None if x is None else view_steps(p.layout, x) for p, x in zip(inside, common, strict=True)]
+        if any(found is None for found in (*steps, *taken)):
             raise TraceError(
                 f"node '{self.name}': a tensor of shape {list(layout.shape)} shares part of its memory with other values "
                 f"of the node in a way that cannot be followed (at {where()}); use clones there"
@@ -212,25 +233,54 @@ class Recorder:
                 place = target(place, *arguments)
             place.zero_()
         whole = self.emit(aten.clone.default, (self._keep(rest),))
-        for part, found in zip(inside, steps, strict=True):
-            place = self._apply(whole, found)
-            self.emit(aten.copy_.default, (place, part.node))
-        self.add_part(tensor, whole)
+        for part, found, own in zip(inside, steps, taken, strict=True):
+            self.emit(aten.copy_.default, (self._apply(whole, found), self._apply(part.node, own)))
+        if all(view_steps(layout, part.layout) is not None for part in inside):
+            self.add_part(tensor, whole)
         return whole
 
     def adopt(self, tensor: torch.Tensor) -> None:
         """Makes a constant that is about to be written a value of the node."""
-        base = tensor._base if tensor._is_view() and tensor._base is not None else tensor
-        base_layout = Layout.of(base)
-        if base_layout is None or view_steps(base_layout, Layout.of(tensor)) is None:
-            base = tensor
-        start, end = Layout.of(base).span
+        layout = Layout.of(tensor)
+        start, end = layout.span
         if any(a <= start and end <= b for a, b in self._blank):
             # Whatever happens to be in new memory is nothing to keep.
-            kept = self._keep(torch.zeros_like(base))
+            kept = self._keep(torch.zeros_like(tensor))
         else:
-            kept = self._constant(base, Layout.of(base))
-        self.add_part(base.detach(), self.emit(aten.clone.default, (kept,)))
+            kept = self._constant(tensor, layout)
+        self.add_part(tensor.detach(), self.emit(aten.clone.default, (kept,)))
+
+    def _gather(self, tensor: torch.Tensor) -> None:
+        """Makes one part of all that is known of the tensor that a tensor is a view of."""
+        base = tensor._base if tensor._is_view() and tensor._base is not None else tensor
+        layout = Layout.of(base)
+        parts = self._parts(layout) if layout is not None else []
+        if any(view_steps(layout, part.layout) is None for part in parts) or not parts:
+            raise TraceError(
+                f"node '{self.name}': a tensor of shape {list(tensor.shape)} that is written at {where()} shares part of its "
+                "memory with other values of the node in a way that cannot be followed; use clones there"
+            )
+        self._widened(base.detach(), layout, parts)
+
+    def is_whole(self, value) -> bool:
+        """Whether a value is no tensor, or one that a part has, or one that has nothing of the node."""
+        layout = Layout.of(value) if isinstance(value, torch.Tensor) else None
+        if layout is None or layout in self._views:
+            return True
+        parts = self._parts(layout)
+        return not parts or any(view_steps(part.layout, layout) is not None for part in parts)
+
+    def _renew(self, tensor: torch.Tensor) -> None:
+        """Makes a tensor, all of which is about to be written, a value of the node; what it had is of no interest."""
+        layout = Layout.of(tensor)
+        if layout is None or any(n > 1 and not s for n, s in zip(layout.shape, layout.strides, strict=True)):
+            return
+        parts = self._parts(layout)
+        if any(view_steps(part.layout, layout) is not None for part in parts):
+            return
+        if all(view_steps(layout, part.layout) is not None for part in parts):
+            blank = self._keep(torch.zeros_like(tensor, memory_format=torch.contiguous_format))
+            self.add_part(tensor.detach(), self.emit(aten.clone.default, (blank,)))
 
     def _constant(self, tensor: torch.Tensor, layout: Layout | None) -> torch.fx.Node:
         if layout is None:
@@ -303,11 +353,18 @@ class Recorder:
     def operation(self, func, args: tuple, kwargs: dict) -> Any:
         """Runs an operation of PyTorch that uses values of the node, and records it."""
         written = [t for t in written_arguments(func, args, kwargs) if Layout.of(t) is not None]
+        if returns_alias(func) and not written and not all(self.is_whole(t) for t in tree_leaves((args, kwargs))):
+            # A view of what is known in pieces: what it is, is found when it is used.
+            return func(*args, **kwargs)
+        for tensor in overwritten_arguments(func, args, kwargs):
+            self._renew(tensor)
         for tensor in written:
             if not self.touches(tensor):
-                if not self.is_local(*Layout.of(tensor).span):
+                if not self.is_local(Layout.of(tensor)):
                     self.hidden_state(f"a tensor of shape {list(tensor.shape)} is changed in place by {func}")
                 self.adopt(tensor)
+            elif not self.is_whole(tensor):
+                self._gather(tensor)
             self.note_write(*Layout.of(tensor).span)
         same = portable(func, args, kwargs)
         target, places = func, None
@@ -422,6 +479,21 @@ def written_arguments(func, args: tuple, kwargs: dict) -> list[torch.Tensor]:
             continue
         value = args[index] if index < len(args) else kwargs.get(argument.name)
         found += [value] if isinstance(value, torch.Tensor) else list(value or [])
+    return found
+
+
+#: Operations that write all of their first argument, whatever it was.
+_OVERWRITING = {aten.copy_.default, aten.fill_.Scalar, aten.fill_.Tensor, aten.zero_.default}
+
+
+def overwritten_arguments(func, args: tuple, kwargs: dict) -> list[torch.Tensor]:
+    """The tensors among an operation's arguments that it writes whole and does not read."""
+    if func in _OVERWRITING:
+        return [args[0]]
+    found = []
+    for argument in func._schema.arguments:
+        if argument.is_out and isinstance(value := kwargs.get(argument.name), torch.Tensor):
+            found.append(value)
     return found
 
 

@@ -292,6 +292,11 @@ class Watch:
                     tensor = tensor_of(part)
                     # Makes a part of what no part has yet.
                     recorder.node_of(tensor)
+                    if writes and not recorder.is_whole(tensor):
+                        raise TraceError(
+                            f"{call} at {where()} writes an array of shape {tuple(array.shape)} that shares part of its memory "
+                            "with other values of the node in a way that cannot be followed; use clones there"
+                        )
                 roots = recorder.overlapping(start, start + size)
                 for root in roots:
                     if root not in segment.roots:
@@ -317,7 +322,11 @@ class Watch:
             segment.memories.append(known)
             if not inside and reads:
                 which = ("constant", _contents(array))
-            is_carried = reads and not inside and not segment.recorder.is_local(start, end)
+            is_carried = (
+                reads
+                and not inside
+                and not segment.recorder.is_local(Layout.of(tensor_of(next(iter(boundary_arrays(array, "").values())))))
+            )
             known.is_carried = is_carried
         if writes and known.is_carried:
             known.is_carried = False

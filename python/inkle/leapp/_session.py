@@ -190,12 +190,14 @@ class Session:
                 host, recorder.emit(aten._to_copy.default, (node,), {"dtype": host.dtype, "device": host.device})
             )
 
-    def written(self, tensor: torch.Tensor) -> None:
-        """Says that something outside of the nodes wrote a tensor."""
+    def written(self, tensor: torch.Tensor, is_renewed: bool) -> None:
+        """Says that something outside of the nodes wrote a tensor, and whether all of it."""
         layout = Layout.of(tensor)
         if layout is not None:
             for recorder in self.active.values():
                 recorder.forget_constants(*layout.span)
+                if is_renewed:
+                    recorder.note_renewed(layout)
 
     def made(self, result, is_blank: bool) -> None:
         """Says that something outside of the nodes made tensors, and whether their contents are nothing yet."""

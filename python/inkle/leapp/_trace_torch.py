@@ -12,7 +12,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from ._recorder import returns_alias, written_arguments
+from ._recorder import overwritten_arguments, returns_alias, written_arguments
 from ._trace_numpy import TracedArray, plain
 from ._where import TraceError
 
@@ -59,8 +59,9 @@ class Operations(TorchDispatchMode):
         tensors = [t for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
         recorder = session.owner(tensors, lambda: f"{func}")
         if recorder is None:
+            renewed = overwritten_arguments(func, args, kwargs)
             for tensor in written_arguments(func, args, kwargs):
-                session.written(tensor)
+                session.written(tensor, any(tensor is t for t in renewed))
             result = func(*args, **kwargs)
             if not returns_alias(func):
                 session.made(result, func in _BLANK)

@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="no PyTorch")
 
-from inkle.leapp._layout import Layout, are_disjoint, view_steps  # noqa: E402
+from inkle.leapp._layout import Layout, are_disjoint, intersection, view_steps  # noqa: E402
 
 BASE = torch.arange(4 * 6 * 5, dtype=torch.float32).reshape(4, 6, 5)
 
@@ -33,7 +33,7 @@ def made(tensor, steps):
 
 def test_random_views():
     rng = random.Random(7)
-    found = apart = really_apart = 0
+    found = apart = really_apart = met = 0
     for _ in range(4000):
         a, b = piece(rng), piece(rng)
         have, get = set(a.flatten().tolist()), set(b.flatten().tolist())
@@ -41,6 +41,11 @@ def test_random_views():
             apart += 1
             assert not have & get
         really_apart += not have & get
+        both = intersection(Layout.of(a), Layout.of(b))
+        if both is not None:
+            met += 1
+            mine = made(a, view_steps(Layout.of(a), both))
+            assert set(mine.flatten().tolist()) == have & get and Layout.of(mine) == both
         steps = view_steps(Layout.of(a), Layout.of(b))
         if steps is not None:
             found += 1
@@ -48,7 +53,7 @@ def test_random_views():
             assert torch.equal(view, b) and Layout.of(view) == Layout.of(b)
             if all(function is not torch.ops.aten.as_strided.default for function, *_ in steps):
                 assert torch.equal(made(a.contiguous(), steps), b), "steps do not depend on strides"
-    assert found > 50 and apart > 0.9 * really_apart
+    assert found > 50 and met > 200 and apart > 0.9 * really_apart
 
 
 def test_views_of_other_types_and_places():

@@ -1,6 +1,7 @@
 """PyTorch programs as nodes: what they do becomes a module that does the same on other values."""
 
 import copy
+import warnings
 
 import pytest
 
@@ -93,6 +94,24 @@ def test_constants_that_are_filled_with_values(trace):
         return out, other
 
     once(trace, program, torch.randn(2, 3))
+
+
+def test_buffers_of_the_program_that_are_filled_anew(trace):
+    obs, action, norm = torch.full((2, 7), 9.0), torch.full((2, 3), 9.0), torch.full((2,), 9.0)
+
+    def program(x):
+        obs[:, :3] = x
+        obs[:, 3:6] = torch.sin(x)
+        action[:] = obs[:, 1:4] * 2
+        torch.sum(action, dim=1, out=norm)
+        obs[:, 6].zero_()
+        obs[:, 6] += norm
+        return obs, action, norm.clone()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TraceWarning)
+        node = once(trace, program, torch.randn(2, 3), times=3)
+    assert not list(node.module.buffers()) or all(not b.any() for b in node.module.buffers())
 
 
 def test_masks_indices_and_scatter(trace):
