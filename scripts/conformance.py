@@ -36,7 +36,7 @@ INTERNALS = re.compile(
     r"|adj|hash_module|get_module_hash|add_builtin|launch_bounds_t|_canonicalize_dim|_build_launch_bounds_from_tuple"
     r"|_is_tid_call|resolve_grid_stride|_SharedFunctionSource|_substitute_nodes|get_arg_type|codegen_func_forward"
     r"|pack_arg|infer_argument_types|_resolve_array_family|_normalize_array_argument_type|_verify_library_version"
-    r"|suppress_native_error_output|user_overloads|cptr|ctype_ret_str|_get_ml_dtypes_bfloat16|get_builtin_call_desc|code_transformers)$"
+    r"|user_overloads|cptr|ctype_ret_str|_get_ml_dtypes_bfloat16|get_builtin_call_desc|code_transformers)$"
 )
 OUTSIDE = (("tiles", TILES), ("internals", INTERNALS))
 

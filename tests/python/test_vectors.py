@@ -287,3 +287,19 @@ def test_a_value_from_an_address():
     assert list(v) == [1.0, 2.0, 3.0]
     with pytest.raises(RuntimeError, match="NULL"):
         wp.vec3.from_ptr(0)
+
+
+def test_spatial_vectors_take_their_scalar_type_last(device):
+    @wp.kernel
+    def packed(
+        w: wp.vec3, v: wp.vec3d, out: wp.array(dtype=wp.spatial_vector), wide: wp.array(dtype=wp.spatial_vectord)
+    ):
+        out[0] = wp.spatial_vector(w, w, wp.float32)
+        out[1] = wp.spatial_vector(1.0, 2.0, 3.0, 4.0, 5.0, 6.0, wp.float32)
+        wide[0] = wp.spatial_vector(v, v, wp.float64)
+
+    out = wp.zeros(2, dtype=wp.spatial_vector, device=device)
+    wide = wp.zeros(1, dtype=wp.spatial_vectord, device=device)
+    wp.launch(packed, dim=1, inputs=[wp.vec3(1.0, 2.0, 3.0), wp.vec3d(4.0, 5.0, 6.0), out, wide], device=device)
+    np.testing.assert_array_equal(out.numpy(), [[1, 2, 3, 1, 2, 3], [1, 2, 3, 4, 5, 6]])
+    np.testing.assert_array_equal(wide.numpy(), [[4, 5, 6, 4, 5, 6]])

@@ -151,6 +151,13 @@ impl FunctionCx<'_, '_> {
                 ));
             }
         }
+        // `spatial_vector(w, v, dtype)`: the scalar type may come last.
+        if let (Type::Vec { len: 6, .. }, [parts @ .., (Val::Type(Type::Scalar(dtype)), _)]) =
+            (ty, positional.as_slice())
+        {
+            let parts = Args { positional: parts.to_vec(), ..Args::default() };
+            return self.construct_composite(Type::vec(6, *dtype), &parts, span);
+        }
         if positional.is_empty() {
             return Ok(Val::Ir(self.builder().zero(ty)));
         }
