@@ -72,9 +72,8 @@ impl fmt::Display for Error {
             ),
             Error::Extents { kernel, extents } => write!(
                 f,
-                "kernel `{kernel}`: a launch over {extents:?} is not possible; extents are from 0 to {}, and so is their product \
-                 up to 2^63",
-                i32::MAX
+                "kernel `{kernel}`: a launch over {extents:?} is not possible; extents are not below 0, and their product is below 2^63; \
+                 a kernel that asks for its index has one of 32 bits in each dimension"
             ),
             Error::Length { expected, found } => {
                 write!(f, "a slice of {found} values for an array of {expected}")

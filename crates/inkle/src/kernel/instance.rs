@@ -7,7 +7,7 @@ use inkle_diag::trace::{self, Stage};
 use inkle_frontend::env::ParamSpec;
 use inkle_frontend::pattern::Pattern;
 use inkle_graph::{Kernel as GraphKernel, KernelParam, KernelSource};
-use inkle_ir::{KernelAccess, ParamLayout, Type};
+use inkle_ir::{KernelAccess, MAX_DIMS, ParamLayout, Type};
 use inkle_module::{ArrayGrad, CheckOptions, CompileError, GraphSource, Kernel, KernelIr, Loaded, Options};
 use inkle_runtime::Device;
 
@@ -277,10 +277,11 @@ impl Instance {
         Ok(self.forward()?.kernel.ir().module().to_string())
     }
 
-    /// Whether the kernel asks for the index of its thread; so it is taken to be when it cannot be compiled.
+    /// The largest extents that the kernel's indices can count, where it asks for them; of a kernel that cannot be compiled
+    /// those of `i32`.
     #[cold]
-    pub(crate) fn reads_index(&'static self) -> bool {
-        self.forward().map_or(true, |code| code.kernel.ir().reads_index())
+    pub(crate) fn extent_limits(&'static self) -> [Option<u32>; MAX_DIMS] {
+        self.forward().map_or([Some(i32::MAX as u32); MAX_DIMS], |code| code.kernel.ir().extent_limits())
     }
 
     /// The kernel as a graph knows it, for code that was loaded.

@@ -198,11 +198,16 @@ fn bounds(instance: &'static Instance, extents: [i64; MAX_DIMS]) -> Result<Launc
     let size = if extents.contains(&0) { Some(0) } else { product };
     let size = size.filter(|size| i64::try_from(*size).is_ok()).ok_or_else(wrong)?;
     let mut dims = [0; MAX_DIMS];
-    for (dim, &extent) in dims.iter_mut().zip(&extents) {
+    for (axis, (dim, &extent)) in dims.iter_mut().zip(&extents).enumerate() {
         *dim = match i32::try_from(extent) {
-            Ok(extent) => extent,
-            Err(_) if size == 0 || !instance.reads_index() => i32::MAX,
-            Err(_) => return Err(wrong()),
+            Ok(extent) => extent as u32,
+            Err(_) => {
+                let limit = instance.extent_limits()[axis].filter(|_| size != 0);
+                if limit.is_some_and(|limit| extent > i64::from(limit)) {
+                    return Err(wrong());
+                }
+                u32::try_from(extent).unwrap_or(u32::MAX)
+            }
         };
     }
     Ok(LaunchBounds { dims, size })

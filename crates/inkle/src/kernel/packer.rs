@@ -81,8 +81,8 @@ impl<'w, 'a> Packer<'w, 'a> {
     #[inline]
     pub(crate) fn new(words: &'w mut [u64], bounds: &LaunchBounds) -> Packer<'w, 'a> {
         let [a, b, c, d] = bounds.dims;
-        words[0] = pair(a, b);
-        words[1] = pair(c, d);
+        words[0] = u64::from(a) | u64::from(b) << 32;
+        words[1] = u64::from(c) | u64::from(d) << 32;
         words[2] = bounds.size;
         Packer {
             words,
