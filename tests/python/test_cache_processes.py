@@ -57,6 +57,10 @@ class Program:
         return finish(self.start(**env))
 
     def files(self):
+        """The files with code."""
+        return sorted(self.root.rglob("*.ink"))
+
+    def everything(self):
         return sorted(p for p in self.root.rglob("*") if p.is_file())
 
 
@@ -77,7 +81,8 @@ def test_sixteen_processes_compile_each_kernel_once(program):
     assert sum(compiled for compiled, _, _ in results) == KERNELS
     assert sum(cached for _, cached, _ in results) == 15 * KERNELS
     assert all(err == "" for _, _, err in results)
-    assert [p.suffix for p in program.files()] == [".ink"] * KERNELS
+    assert len(program.files()) == KERNELS
+    assert {p.suffix for p in program.everything()} == {".ink", ".ix"}
 
 
 def test_processes_that_are_killed_leave_a_cache_that_works(program):
@@ -220,14 +225,13 @@ def test_a_limit_is_kept_by_whoever_writes(program):
 def test_the_least_recently_used_kernels_go_first(program):
     program.run()
     old, *others = program.files()
-    for path in program.files():
+    for path in program.everything():
         os.utime(path, (1_000_000_000, 1_000_000_000))
-    size = others[0].stat().st_size
     # Reading them renews their time of use.
     old.unlink()
     assert program.run()[:2] == (1, KERNELS - 1)
     os.utime(others[3], (1_000_000_000, 1_000_000_000))
-    room = (KERNELS - 1) * (-(-size // 4096) * 4096)
+    room = sum(-(-path.stat().st_size // 4096) * 4096 for path in program.everything()) - 1
     done = subprocess.run(
         [sys.executable, "-m", "inkle", "cache", "prune", "--json", "--dir", program.root, "--to", str(room)],
         capture_output=True,

@@ -432,6 +432,39 @@ def test_a_function_defined_again_is_called_from_the_next_launch_on(tmp_path):
     assert (count.compiled, count.cached) == (1, 0)
 
 
+def test_a_cell_that_is_run_again_changes_what_reaches_its_constants(tmp_path):
+    cell = """
+        LIMIT = {limit}
+
+        @wp.kernel
+        def of_the_cell(x: wp.array(dtype=float)):
+            x[0] = 1.0
+        """
+    text = """
+        @wp.kernel
+        def reads(x: wp.array(dtype=float)):
+            x[0] = float(LIMIT) + {unique}
+
+        @wp.kernel
+        def does_not(x: wp.array(dtype=float)):
+            x[0] = {unique}
+        """
+    unique = 5.0 + next(_serial) / 256.0
+    source = load(tmp_path, cell.format(limit=3) + text.format(unique=unique))
+    x = wp.zeros(1, dtype=float, device="cpu")
+    wp.launch(source.reads, dim=1, inputs=[x], device="cpu")
+    assert x.numpy()[0] == 3.0 + unique
+    wp.launch(source.does_not, dim=1, inputs=[x], device="cpu")
+    exec_again(source, textwrap.dedent(cell.format(limit=4)), tmp_path / "cell.py")
+    with Compiled() as count:
+        wp.launch(source.does_not, dim=1, inputs=[x], device="cpu")
+    assert (count.compiled, count.cached) == (0, 0)
+    with Compiled() as count:
+        wp.launch(source.reads, dim=1, inputs=[x], device="cpu")
+    assert x.numpy()[0] == 4.0 + unique
+    assert (count.compiled, count.cached) == (1, 0)
+
+
 def exec_again(module, text, path):
     """Runs `text` in a module, as a cell of a notebook does."""
     path.write_text(text)

@@ -33,5 +33,5 @@ pub use error::CodegenError;
 pub use math::{RuntimeSymbol, Signature, runtime_symbols};
 pub use native::version as native_version;
 pub use nvidia::set_package_folders;
-pub use options::{Lanes, Options, ScalarReason};
+pub use options::{Lanes, Options, ScalarReason, computes_in_floats};
 pub use target::{CUDA_ARCHS, CpuTarget, CudaOutput, CudaTarget, Target, TargetNameError};

@@ -69,9 +69,9 @@ impl Options {
         self.checks || self.verify_fp || self.lineinfo
     }
 
-    /// These choices less those that make no difference to the code of `module` for a CPU or a GPU: what differs in nothing
-    /// else need not be compiled again.
-    pub fn effective(&self, module: &Module, on_gpu: bool) -> Options {
+    /// These choices less those that make no difference to the code for a CPU or a GPU of a module of which
+    /// [`computes_in_floats`] holds or not: what differs in nothing else need not be compiled again.
+    pub fn effective(&self, floats: bool, on_gpu: bool) -> Options {
         let mut options = self.clone();
         let unchosen = Options::default();
         if !on_gpu {
@@ -80,7 +80,7 @@ impl Options {
             options.max_registers = unchosen.max_registers;
             options.launch_bounds = unchosen.launch_bounds;
         }
-        if !computes_in_floats(module) {
+        if !floats {
             options.fast_math = unchosen.fast_math;
             options.fuse_fp = unchosen.fuse_fp;
             options.verify_fp = unchosen.verify_fp;
@@ -115,7 +115,7 @@ impl Options {
 }
 
 /// Whether any value is, or holds, a floating-point number; arrays of them and references to them do not count.
-fn computes_in_floats(module: &Module) -> bool {
+pub fn computes_in_floats(module: &Module) -> bool {
     let holds = |ty: Type| match ty.scalar() {
         Some(scalar) => scalar.is_float(),
         None => ty.as_struct().is_some(),
@@ -232,11 +232,11 @@ mod tests {
         let ints = module("kernel @k(%a: array<i32, 1>) {\n return\n}");
         let floats = module("kernel @k(%x: f32) {\n return\n}");
         let (cpu, gpu) = (false, true);
-        assert_eq!(chosen.effective(&ints, cpu), Options::default());
-        assert_eq!(chosen.effective(&floats, gpu), chosen);
+        assert_eq!(chosen.effective(computes_in_floats(&ints), cpu), Options::default());
+        assert_eq!(chosen.effective(computes_in_floats(&floats), gpu), chosen);
         let math = Options { fast_math: true, fuse_fp: false, ..Options::default() };
-        assert_eq!(chosen.effective(&floats, cpu), math);
+        assert_eq!(chosen.effective(computes_in_floats(&floats), cpu), math);
         let grid = Options { fast_math: false, fuse_fp: true, ..chosen.clone() };
-        assert_eq!(chosen.effective(&ints, gpu), grid);
+        assert_eq!(chosen.effective(computes_in_floats(&ints), gpu), grid);
     }
 }

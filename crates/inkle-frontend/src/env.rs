@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use inkle_diag::{Diagnostic, Diagnostics};
+use inkle_diag::{Diagnostic, Diagnostics, SourceFile};
 use inkle_ir::{Constant, Scalar, Type};
 
 use crate::pattern::Pattern;
@@ -99,6 +99,52 @@ pub struct FunctionSource {
     pub native: Option<NativeText>,
 }
 
+/// The text of a function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FunctionText {
+    /// The digest of the text from `def` to the end of the body.
+    pub digest: blake3::Hash,
+    /// The names of its parameters.
+    pub names: Vec<String>,
+}
+
+/// A function as everything that its meaning depends on shows it: what [`FunctionSource`] says, with the source text in place
+/// of the tree, which follows from it but for its spans.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FunctionOutline {
+    /// Its key.
+    pub key: FunctionKey,
+    /// Its name.
+    pub name: String,
+    /// Its text.
+    pub text: Arc<FunctionText>,
+    /// Its parameters.
+    pub params: Vec<ParamSpec>,
+    /// The declared results; `None` when not declared.
+    pub returns: Option<Vec<Pattern>>,
+    /// The C++ text of a function whose body is only a stub.
+    pub native: Option<NativeText>,
+}
+
+impl FunctionSource {
+    /// The function with its text in place of its tree; `None` when the text is in no file.
+    pub fn outline(&self) -> Option<FunctionOutline> {
+        let span = self.def.span;
+        let file = SourceFile::get(span.file)?;
+        Some(FunctionOutline {
+            key: self.key,
+            name: self.name.clone(),
+            text: Arc::new(FunctionText {
+                digest: blake3::hash(file.text().get(span.start as usize..span.end as usize)?.as_bytes()),
+                names: self.def.params.iter().map(|p| p.name.clone()).collect(),
+            }),
+            params: self.params.clone(),
+            returns: self.returns.clone(),
+            native: self.native.clone(),
+        })
+    }
+}
+
 /// One overload of a built-in that is written in the kernel language.
 #[derive(Clone)]
 pub struct LibraryFunction {
@@ -124,6 +170,12 @@ pub trait Environment {
     /// # Errors
     /// When the source cannot be found or does not parse.
     fn function(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics>;
+
+    /// The outlines of what [`Environment::function`] gives, in the same order, without lowering the text if that can be done;
+    /// `None` when that fails.
+    fn outlines(&self, key: FunctionKey) -> Option<Vec<FunctionOutline>> {
+        self.function(key).ok()?.iter().map(|source| source.outline()).collect()
+    }
 
     /// The functions given to be the gradient of `key` or of one of its overloads, oldest first.
     ///
@@ -163,6 +215,20 @@ pub trait Environment {
         expr: &Expr,
         locals: &[(String, ConstValue)],
     ) -> Result<Binding, String>;
+
+    /// [`Environment::static_value`] of an expression's text, with no variables visible.
+    ///
+    /// # Errors
+    /// What went wrong, as one sentence.
+    fn static_text(&self, function: FunctionKey, text: &str) -> Result<Binding, String> {
+        let _ = (function, text);
+        Err("this source language evaluates no text".to_owned())
+    }
+
+    /// Does `work`, which asks many questions in a row, with whatever it takes to ask one taken once.
+    fn together(&self, work: &mut dyn FnMut()) {
+        work();
+    }
 
     /// The overloads of a built-in written in the kernel language; empty when there is none of that name.
     fn library(&self, name: &str) -> Vec<LibraryFunction>;

@@ -6,6 +6,7 @@ pub mod builtins;
 pub mod codes;
 pub mod env;
 pub mod pattern;
+pub mod questions;
 pub mod respan;
 pub mod signature;
 pub mod tree;

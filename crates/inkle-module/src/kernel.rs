@@ -36,16 +36,51 @@ pub fn digest_of_all(digests: &mut [Digest]) -> Digest {
 /// A kernel checked for definite argument types, ready for code generation.
 #[derive(Debug)]
 pub struct KernelIr {
-    module: Module,
-    /// The module with functions that only backward passes call, where there are such.
-    source: Option<Box<Module>>,
+    /// The IR, or the text it is read from when it is needed.
+    body: OnceLock<Body>,
+    text: Option<BodyText>,
+    name: String,
     params: Vec<Param>,
     layout: ParamLayout,
     digest: blake3::Hash,
+    /// Whether the kernel computes in floats, and whether it has C++ functions.
+    floats: bool,
+    native: bool,
     /// A digest of the IR and of where its operations were written, once it was asked for.
     placed: OnceLock<blake3::Hash>,
     /// What the kernel may do with memory, once it was asked for.
     access: OnceLock<KernelAccess>,
+}
+
+/// The IR of a kernel.
+#[derive(Debug)]
+struct Body {
+    module: Module,
+    /// The module with functions that only backward passes call, where there are such.
+    source: Option<Box<Module>>,
+}
+
+/// [`Body`] as text, and what is asked of it most, so that it need not be read. Reading it gives the same module, but for
+/// the places where operations were written.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+pub(crate) struct BodyText {
+    name: String,
+    floats: bool,
+    native: bool,
+    module: String,
+    source: Option<String>,
+}
+
+impl BodyText {
+    /// `None` for what is no module.
+    fn read(&self) -> Option<Body> {
+        let module = inkle_ir::parse(&self.module).ok()?;
+        let source = match &self.source {
+            Some(text) => Some(Box::new(inkle_ir::parse(text).ok()?)),
+            None => None,
+        };
+        Some(Body { module, source })
+    }
 }
 
 impl KernelIr {
@@ -82,17 +117,66 @@ impl KernelIr {
         }
         let module = simplified(module)?;
         let kernel = module.kernel().ok_or(CodegenError::NoKernel)?;
-        let params = kernel.params.clone();
-        let layout = ParamLayout::new(params.iter().map(|p| p.ty));
+        let (name, params) = (kernel.name.clone(), kernel.params.clone());
         let digest = blake3::hash(module.to_string().as_bytes());
         Ok(KernelIr {
-            module,
-            source,
+            layout: ParamLayout::new(params.iter().map(|p| p.ty)),
+            floats: inkle_codegen::computes_in_floats(&module),
+            native: module.has_native(),
+            text: None,
+            name,
             params,
-            layout,
             digest,
             placed: OnceLock::new(),
             access: OnceLock::new(),
+            body: OnceLock::from(Body { module, source }),
+        })
+    }
+
+    /// The IR as [`KernelIr::from_text`] takes it; `None` when it would not be the same again.
+    pub(crate) fn to_text(&self) -> Option<BodyText> {
+        let body = self.body();
+        let text = BodyText {
+            name: self.name.clone(),
+            floats: self.floats,
+            native: self.native,
+            module: body.module.to_string(),
+            source: body.source.as_ref().map(|module| module.to_string()),
+        };
+        let again = text.read()?;
+        let same = again.module.to_string() == text.module
+            && again.source.map(|module| module.to_string()) == text.source
+            && inkle_ir::verify(&again.module).is_ok();
+        same.then_some(text)
+    }
+
+    /// The kernel whose IR [`KernelIr::to_text`] gave, with these parameters.
+    pub(crate) fn from_text(text: BodyText, params: Vec<Param>) -> KernelIr {
+        KernelIr {
+            layout: ParamLayout::new(params.iter().map(|p| p.ty)),
+            digest: blake3::hash(text.module.as_bytes()),
+            name: text.name.clone(),
+            floats: text.floats,
+            native: text.native,
+            text: Some(text),
+            params,
+            placed: OnceLock::new(),
+            access: OnceLock::new(),
+            body: OnceLock::new(),
+        }
+    }
+
+    /// Whether the IR came without the places where its operations were written, so that what is said about it cannot
+    /// point at them.
+    pub fn lacks_places(&self) -> bool {
+        self.text.is_some()
+    }
+
+    fn body(&self) -> &Body {
+        self.body.get_or_init(|| {
+            let read = self.text.as_ref().and_then(BodyText::read);
+            // Text that was read and compared before it was kept, and that a digest guards.
+            read.expect("IR that is kept as text can be read")
         })
     }
 
@@ -103,7 +187,8 @@ impl KernelIr {
     /// [`CompileError::Rejected`] when the kernel cannot be differentiated, with the reason.
     pub fn backward(&self, grads: &[ArrayGrad]) -> Result<KernelIr, CompileError> {
         let differentiating = trace::part(Stage::Adjoint);
-        let source = self.source.as_deref().unwrap_or(&self.module);
+        let body = self.body();
+        let source = body.source.as_deref().unwrap_or(&body.module);
         let module = inkle_adjoint::backward(source, grads).map_err(rejected)?;
         drop(differentiating);
         KernelIr::from_module(module)
@@ -111,7 +196,7 @@ impl KernelIr {
 
     /// The IR.
     pub fn module(&self) -> &Module {
-        &self.module
+        &self.body().module
     }
 
     /// Names and types of the parameters.
@@ -137,7 +222,7 @@ impl KernelIr {
         self.placed.get_or_init(|| {
             let mut hasher = blake3::Hasher::new();
             hasher.update(self.digest.as_bytes());
-            for function in &self.module.functions {
+            for function in &self.module().functions {
                 hash_place(&mut hasher, function.span);
                 for block in 0..function.block_count() {
                     for &op in &function.block(Block::new(block)).ops {
@@ -151,7 +236,7 @@ impl KernelIr {
 
     /// What the kernel may do with memory.
     pub fn access(&self) -> &KernelAccess {
-        self.access.get_or_init(|| KernelAccess::of(&self.module))
+        self.access.get_or_init(|| KernelAccess::of(self.module()))
     }
 
     /// The largest extent of each launch dimension that the kernel can be launched over; `None` where it does not ask
@@ -159,7 +244,7 @@ impl KernelIr {
     /// dimensions up to the last one that is asked for.
     pub fn extent_limits(&self) -> [Option<u32>; MAX_DIMS] {
         let mut limits = [None; MAX_DIMS];
-        for function in &self.module.functions {
+        for function in &self.module().functions {
             let blocks = (0..function.block_count()).map(|block| function.block(Block::new(block)));
             for &op in blocks.flat_map(|block| block.ops.iter()) {
                 match function.op(op).kind {
@@ -285,6 +370,7 @@ fn loaded() -> &'static Mutex<HashMap<LoadKey, Slot>> {
 /// Kernels that hold code keep it.
 pub fn forget_loaded() {
     loaded().lock().unwrap_or_else(PoisonError::into_inner).clear();
+    crate::recall::forget();
 }
 
 /// A kernel for definite argument types and what was loaded of it.
@@ -307,7 +393,7 @@ impl Kernel {
     }
 
     fn name(&self) -> &str {
-        self.ir.module.kernel().map_or("", |k| &k.name)
+        &self.ir.name
     }
 
     /// The kernel's code on a device: compiled, or read from the cache, at first need. Concurrent callers that need the
@@ -318,6 +404,7 @@ impl Kernel {
     pub fn load(&self, device: Device, options: &Options) -> Result<(Arc<Loaded>, How), CompileError> {
         let options = &self.effective(device, options);
         if let Some(found) = self.find(device, options) {
+            SHARED.fetch_add(1, Ordering::Relaxed);
             return Ok((found, How::Shared));
         }
         let _span = trace::span(Stage::Kernel, || self.name());
@@ -345,13 +432,14 @@ impl Kernel {
 
     /// Those of the options that the code on a device depends on, the others at their defaults.
     pub fn effective(&self, device: Device, options: &Options) -> Options {
-        options.effective(&self.ir.module, device.is_cuda())
+        options.effective(self.ir.floats, device.is_cuda())
     }
 
     /// The kernel's code on a device if an equal kernel has loaded it; as [`load`](Self::load) else.
     pub fn shared(&self, device: Device, options: &Options) -> Option<Arc<Loaded>> {
         let options = self.effective(device, options);
         if let Some(found) = self.find(device, &options) {
+            SHARED.fetch_add(1, Ordering::Relaxed);
             return Some(found);
         }
         let key = LoadKey { digest: *self.ir.code_digest(&options), device, options };
@@ -385,7 +473,7 @@ impl Kernel {
     fn cubin(&self, device: Device, options: &Options) -> Result<(Entry, Source), CompileError> {
         self.cached(&device_target(device, CudaOutput::Cubin), options, || {
             let text = device_target(device, CudaOutput::Ptx);
-            let artifact = inkle_codegen::compile(&self.ir.module, &text, options)?;
+            let artifact = inkle_codegen::compile(self.ir.module(), &text, options)?;
             let ptx = Entry::new(artifact, self.ir.access().clone(), Origin::default());
             let level = options.optimization_level.min(3);
             let _span = trace::part(Stage::Driver);
@@ -399,7 +487,7 @@ impl Kernel {
     /// # Errors
     /// [`CompileError::Codegen`].
     pub fn code(&self, target: &Target, options: &Options) -> Result<Entry, CompileError> {
-        self.made(target, &options.effective(&self.ir.module, matches!(target, Target::Cuda(_))))
+        self.made(target, &options.effective(self.ir.floats, matches!(target, Target::Cuda(_))))
             .map(|(entry, _)| entry)
     }
 
@@ -412,7 +500,7 @@ impl Kernel {
 
     fn made(&self, target: &Target, options: &Options) -> Result<(Entry, Source), CompileError> {
         self.cached(target, options, || {
-            let artifact = inkle_codegen::compile(&self.ir.module, target, options)?;
+            let artifact = inkle_codegen::compile(self.ir.module(), target, options)?;
             Ok(Entry::new(artifact, self.ir.access().clone(), Origin::default()))
         })
     }
@@ -431,8 +519,8 @@ impl Kernel {
 
     /// What the code for a target is found by.
     pub(crate) fn key(&self, target: &Target, options: &Options) -> blake3::Hash {
-        let options = &options.effective(&self.ir.module, matches!(target, Target::Cuda(_)));
-        let native = if self.ir.module.has_native() { inkle_codegen::native_version() } else { "" };
+        let options = &options.effective(self.ir.floats, matches!(target, Target::Cuda(_)));
+        let native = if self.ir.native { inkle_codegen::native_version() } else { "" };
         cache_key(self.ir.code_digest(options), target, options, native)
     }
 

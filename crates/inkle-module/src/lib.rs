@@ -15,6 +15,7 @@ mod kernel;
 mod library;
 mod options;
 mod progress;
+mod recall;
 mod schedule;
 mod trace;
 
@@ -41,5 +42,6 @@ pub use kernel::{Digest, How, Kernel, KernelIr, Statistics, digest_of_all, forge
 pub use library::{builtin_forms, library_function, library_names};
 pub use options::{MODULE_OPTIONS, ModuleOption, OptionError, OptionValue};
 pub use progress::Progress;
+pub use recall::{obtain, recall_kernels};
 pub use schedule::{cores, finish_background, for_each, in_background};
 pub use trace::{Trace, TraceEvent, TraceOrigin};

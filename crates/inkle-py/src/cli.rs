@@ -21,12 +21,16 @@ impl Host for Interpreter {
     }
 
     fn kernels(&self, path: &Path) -> Result<Vec<Program>, CliError> {
-        Python::attach(|py| {
+        // What is shown of kernels points into their source.
+        inkle_module::recall_kernels(false);
+        let found = Python::attach(|py| {
             kernels(py, path).map_err(|error| {
                 let traceback = error.traceback(py).and_then(|t| t.format().ok()).unwrap_or_default();
                 CliError::Python { message: format!("{traceback}{error}") }
             })
-        })
+        });
+        inkle_module::recall_kernels(true);
+        found
     }
 }
 

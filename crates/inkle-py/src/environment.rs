@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use inkle_diag::{Diagnostic, Diagnostics, SourceFile};
 use inkle_frontend::codes;
 use inkle_frontend::env::{
-    Binding, ConstValue, Environment, FunctionKey, FunctionSource, LibraryFunction, ObjectKey, ParamSpec,
+    Binding, ConstValue, Environment, FunctionKey, FunctionOutline, FunctionSource, LibraryFunction,
+    ObjectKey, ParamSpec,
 };
 use inkle_frontend::pattern::Pattern;
 use inkle_frontend::tree::Expr;
@@ -190,6 +191,10 @@ fn meaning_of(value: &Bound<'_, PyAny>) -> PyResult<Meaning> {
     if let Ok(builtin) = value.cast::<Builtin>() {
         return known(Binding::Builtin(builtin.get().name().to_owned()));
     }
+    // Before anything asks it for attributes, which modules may compute.
+    if value.is_instance_of::<PyModule>() {
+        return Ok(Meaning::Object);
+    }
     if crate::dtype::is_absent(value)? {
         return unsupported("something that is not available in inkle yet");
     }
@@ -206,9 +211,6 @@ fn meaning_of(value: &Bound<'_, PyAny>) -> PyResult<Meaning> {
             _ if !is_class => return unsupported("a generic type"),
             _ => {}
         }
-    }
-    if value.is_instance_of::<PyModule>() {
-        return Ok(Meaning::Object);
     }
     // Python's own functions, and inkle's by the names they have in kernels.
     if let (Some(module), Some(name)) =
@@ -256,6 +258,57 @@ fn unsupported(py: Python<'_>, error: &PyErr) -> Binding {
     Binding::Unsupported(format!("something that raises {}", error.value(py)))
 }
 
+/// What the annotations and defaults of a function say.
+struct Declared {
+    params: Vec<ParamSpec>,
+    returns: Option<Vec<Pattern>>,
+}
+
+/// An annotation that is no type: a parameter's, by its place, or the result's; and what it is.
+struct NoType {
+    param: Option<usize>,
+    shown: String,
+}
+
+/// The annotations and defaults of a function with parameters of these names. What is no type is left out and told to
+/// `no_type`.
+fn declared<'a>(
+    py: Python<'_>,
+    environment: &PythonEnvironment,
+    definition: &Definition,
+    names: impl ExactSizeIterator<Item = &'a str>,
+    mut no_type: impl FnMut(NoType),
+) -> PyResult<Declared> {
+    let annotations = definition.annotations(py)?;
+    let defaults = default_bindings(environment, definition.function.bind(py))?;
+    let first_default = names.len().saturating_sub(defaults.len());
+    let mut params = Vec::with_capacity(names.len());
+    for (index, name) in names.enumerate() {
+        let annotation = annotations.get_item(name)?;
+        let reference = annotation.as_ref().and_then(|a| a.cast::<Reference>().ok());
+        let by_reference = reference.is_some();
+        let annotation = reference.map(|r| r.get().target(py).clone()).or(annotation);
+        let pattern = annotation.as_ref().map(pattern_of).transpose()?.flatten();
+        if let (Some(annotation), None) = (&annotation, &pattern) {
+            let shown = annotation.repr().map_or_else(|_| class_name(annotation), |r| r.to_string());
+            no_type(NoType { param: Some(index), shown });
+        }
+        let default = index.checked_sub(first_default).and_then(|i| defaults.get(i).cloned());
+        params.push(ParamSpec { pattern, default, by_reference });
+    }
+    let returns = match annotations.get_item("return")? {
+        None => None,
+        Some(annotation) => match scope::result_patterns(&annotation)? {
+            Ok(patterns) => Some(patterns),
+            Err(shown) => {
+                no_type(NoType { param: None, shown });
+                None
+            }
+        },
+    };
+    Ok(Declared { params, returns })
+}
+
 /// The source of one definition, with its annotations resolved.
 fn source_of(
     py: Python<'_>,
@@ -263,57 +316,56 @@ fn source_of(
     definition: &Definition,
 ) -> Result<Arc<FunctionSource>, Diagnostics> {
     let (_, def) = definition.origin.parse(py)?;
-    let function = definition.function.bind(py);
-    let fail = |error: PyErr| {
-        Diagnostics::from(Diagnostic::new(codes::NOT_A_VALUE, def.name_span, error.value(py).to_string()))
-    };
-    let annotations = definition.annotations(py).map_err(fail)?;
-    let defaults = default_bindings(environment, function).map_err(fail)?;
     let mut diagnostics = Diagnostics::default();
-    let mut params = Vec::new();
-    let first_default = def.params.len().saturating_sub(defaults.len());
-    for (index, param) in def.params.iter().enumerate() {
-        let annotation = annotations.get_item(&param.name).map_err(fail)?;
-        let reference = annotation.as_ref().and_then(|a| a.cast::<Reference>().ok());
-        let by_reference = reference.is_some();
-        let annotation = reference.map(|r| r.get().target(py).clone()).or(annotation);
-        let pattern = match annotation {
-            None => None,
-            Some(annotation) => match pattern_of(&annotation).map_err(fail)? {
-                Some(pattern) => Some(pattern),
-                None => {
+    let names = def.params.iter().map(|p| p.name.as_str());
+    let Declared { params, returns } =
+        declared(py, environment, definition, names, |NoType { param, shown }| {
+            diagnostics.push(match param.map(|index| &def.params[index]) {
+                Some(param) => {
                     let span = param.annotation.as_ref().map_or(param.span, |a| a.span);
-                    let shown = annotation.repr().map_or_else(|_| class_name(&annotation), |r| r.to_string());
                     let message =
                         format!("parameter `{}` is annotated with {shown}, which is not a type", param.name);
-                    diagnostics.push(
-                        Diagnostic::new(codes::NOT_A_VALUE, span, message)
-                            .help("kernels take numbers, vectors, matrices, structs and arrays"),
-                    );
-                    None
+                    Diagnostic::new(codes::NOT_A_VALUE, span, message)
+                        .help("kernels take numbers, vectors, matrices, structs and arrays")
                 }
-            },
-        };
-        let default = index.checked_sub(first_default).and_then(|i| defaults.get(i).cloned());
-        params.push(ParamSpec { pattern, default, by_reference });
-    }
-    let returns = match annotations.get_item("return").map_err(fail)? {
-        None => None,
-        Some(annotation) => match scope::result_patterns(&annotation).map_err(fail)? {
-            Ok(patterns) => Some(patterns),
-            Err(shown) => {
-                let span = def.returns.as_ref().map_or(def.name_span, |r| r.span);
-                let message = format!("the result is annotated with {shown}, which is not a type");
-                diagnostics.push(Diagnostic::new(codes::NOT_A_VALUE, span, message));
-                None
-            }
-        },
-    };
+                None => {
+                    let span = def.returns.as_ref().map_or(def.name_span, |r| r.span);
+                    let message = format!("the result is annotated with {shown}, which is not a type");
+                    Diagnostic::new(codes::NOT_A_VALUE, span, message)
+                }
+            });
+        })
+        .map_err(|error| Diagnostic::new(codes::NOT_A_VALUE, def.name_span, error.value(py).to_string()))?;
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }
     let native = definition.native.clone();
     Ok(Arc::new(FunctionSource { key: definition.key, name: def.name.clone(), def, params, returns, native }))
+}
+
+/// The outline of one definition; `None` when there is a mistake in it.
+fn outline_of(
+    py: Python<'_>,
+    environment: &PythonEnvironment,
+    definition: &Definition,
+) -> Option<FunctionOutline> {
+    let text = definition.origin.outline(py).ok()?;
+    let mut sound = true;
+    let names = text.names.iter().map(String::as_str);
+    let declared = declared(py, environment, definition, names, |_| sound = false).ok()?;
+    sound.then(|| FunctionOutline {
+        key: definition.key,
+        name: definition.origin.name().to_owned(),
+        text,
+        params: declared.params,
+        returns: declared.returns,
+        native: definition.native.clone(),
+    })
+}
+
+/// Overloads for definite types go before generic ones, which would take their arguments too.
+fn is_generic(params: &[ParamSpec]) -> bool {
+    params.iter().any(|p| !p.pattern.as_ref().is_some_and(Pattern::is_exact))
 }
 
 fn default_bindings(environment: &PythonEnvironment, function: &Bound<'_, PyAny>) -> PyResult<Vec<Binding>> {
@@ -334,6 +386,30 @@ impl PythonEnvironment {
     }
 }
 
+impl PythonEnvironment {
+    /// What an expression means that Python evaluates where `function` was written, with further variables.
+    fn evaluated(
+        &self,
+        function: FunctionKey,
+        text: &str,
+        locals: &[(String, ConstValue)],
+    ) -> Result<Binding, String> {
+        Python::attach(|py| {
+            let definition = Definition::get(function).ok_or("the function is unknown")?;
+            let evaluate = || -> PyResult<Binding> {
+                let variables = PyDict::new(py);
+                for (name, value) in locals {
+                    variables.set_item(name, object_of_constant(py, value)?)?;
+                }
+                // Parentheses let the text span lines as it does in the source.
+                let function = definition.function.bind(py);
+                self.binding(&scope::evaluate(function, &format!("({text})"), &variables)?)
+            };
+            evaluate().map_err(|error| error.value(py).to_string())
+        })
+    }
+}
+
 impl Environment for PythonEnvironment {
     fn warn(&self, warning: Diagnostic) {
         self.warnings.lock().unwrap_or_else(|e| e.into_inner()).push(warning);
@@ -343,12 +419,20 @@ impl Environment for PythonEnvironment {
         let sources: Result<Vec<_>, _> =
             Python::attach(|py| overloads_of(key).iter().map(|d| source_of(py, self, d)).collect());
         let mut sources: Vec<Arc<FunctionSource>> = sources?;
-        // Overloads for definite types go before generic ones, which would take their arguments too.
-        let is_generic = |s: &Arc<FunctionSource>| {
-            s.params.iter().any(|p| !p.pattern.as_ref().is_some_and(Pattern::is_exact))
-        };
-        sources.sort_by_key(is_generic);
+        sources.sort_by_key(|s| is_generic(&s.params));
         Ok(sources)
+    }
+
+    fn outlines(&self, key: FunctionKey) -> Option<Vec<FunctionOutline>> {
+        let outlines: Option<Vec<_>> =
+            Python::attach(|py| overloads_of(key).iter().map(|d| outline_of(py, self, d)).collect());
+        let mut outlines = outlines?;
+        outlines.sort_by_key(|o| is_generic(&o.params));
+        Some(outlines)
+    }
+
+    fn together(&self, work: &mut dyn FnMut()) {
+        Python::attach(|_| work());
     }
 
     fn gradients(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
@@ -422,27 +506,16 @@ impl Environment for PythonEnvironment {
         expr: &Expr,
         locals: &[(String, ConstValue)],
     ) -> Result<Binding, String> {
-        Python::attach(|py| {
-            let definition = Definition::get(function).ok_or("the function is unknown")?;
-            let file = SourceFile::get(expr.span.file).ok_or("its source is unknown")?;
-            let text = file
-                .text()
-                .get(expr.span.start as usize..expr.span.end as usize)
-                .ok_or("its source is unknown")?;
-            let evaluate = || -> PyResult<Binding> {
-                let variables = PyDict::new(py);
-                for (name, value) in locals {
-                    variables.set_item(name, object_of_constant(py, value)?)?;
-                }
-                // Parentheses let the text span lines as it does in the source.
-                self.binding(&scope::evaluate(
-                    definition.function.bind(py),
-                    &format!("({text})"),
-                    &variables,
-                )?)
-            };
-            evaluate().map_err(|error| error.value(py).to_string())
-        })
+        let file = SourceFile::get(expr.span.file).ok_or("its source is unknown")?;
+        let text = file
+            .text()
+            .get(expr.span.start as usize..expr.span.end as usize)
+            .ok_or("its source is unknown")?;
+        self.evaluated(function, text, locals)
+    }
+
+    fn static_text(&self, function: FunctionKey, text: &str) -> Result<Binding, String> {
+        self.evaluated(function, text, &[])
     }
 
     fn library(&self, name: &str) -> Vec<LibraryFunction> {

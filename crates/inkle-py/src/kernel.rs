@@ -225,6 +225,15 @@ impl Kernel {
         &self.definition
     }
 
+    /// Whether two kernels were made from one piece of Python code.
+    ///
+    /// # Errors
+    /// What Python raises while the code is read.
+    pub fn has_code_of(&self, other: &Kernel, py: Python<'_>) -> PyResult<bool> {
+        let code = |kernel: &Kernel| kernel.definition.function.bind(py).getattr(intern!(py, "__code__"));
+        Ok(code(self)?.is(&code(other)?))
+    }
+
     /// The name within the module.
     pub fn key(&self) -> &str {
         &self.key
@@ -246,7 +255,17 @@ impl Kernel {
     }
 
     fn read_signature(&self, _py: Python<'_>) -> Result<Signature, Diagnostics> {
-        let sources = PythonEnvironment::default().function(self.definition.key)?;
+        let environment = PythonEnvironment::default();
+        // The usual case first, which needs no tree of the body.
+        if let Some(own) = environment.outlines(self.definition.key).and_then(|all| all.into_iter().next()) {
+            let patterns: Option<Vec<_>> = own.params.into_iter().map(|spec| spec.pattern).collect();
+            if let Some(patterns) = patterns {
+                let params: Vec<_> = own.text.names.iter().cloned().zip(patterns).collect();
+                let exact = params.iter().map(|(_, p)| p.instantiate(&Bindings::default())).collect();
+                return Ok(Signature { params, exact });
+            }
+        }
+        let sources = environment.function(self.definition.key)?;
         let source = &sources[0];
         let mut diagnostics = Diagnostics::default();
         let mut params = Vec::new();

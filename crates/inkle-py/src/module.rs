@@ -189,6 +189,16 @@ impl Module {
     /// What Python raises while the reference is made.
     pub fn add_kernel(&self, key: &str, kernel: &Bound<'_, crate::kernel::Kernel>) -> PyResult<()> {
         let kernels = self.kernels.bind(kernel.py());
+        // Another function under a known name, as a notebook's cell makes that is run again: whatever it assigned, the
+        // module's other kernels mean from their next launch on. A closure made again is the same code.
+        if let Some(entry) = kernels.get_item(key)? {
+            let earlier = if self.named { entry } else { entry.call0()? };
+            if let Ok(earlier) = earlier.cast::<crate::kernel::Kernel>()
+                && !kernel.get().has_code_of(earlier.get(), kernel.py())?
+            {
+                self.touch();
+            }
+        }
         if self.named {
             kernels.set_item(key, kernel)
         } else {

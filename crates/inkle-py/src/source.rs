@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::SystemTime;
 
 use inkle_diag::{Code, Diagnostic, Diagnostics, SourceFile, Span};
+use inkle_frontend::env::FunctionText;
 use inkle_frontend::tree::FunctionDef;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -20,6 +21,8 @@ struct Text {
     name: String,
     text: String,
     registered: OnceLock<Arc<SourceFile>>,
+    /// By line, with their names: functions in functions are made over and over.
+    outlines: Mutex<HashMap<usize, (String, Arc<FunctionText>)>>,
 }
 
 impl Text {
@@ -56,7 +59,8 @@ fn current_text(path: &str) -> Option<Arc<Text>> {
         return Some(known.text.clone());
     }
     let text = String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned();
-    let text = Arc::new(Text { name: path.to_owned(), text, registered: OnceLock::new() });
+    let text = Text { name: path.to_owned(), text, registered: OnceLock::new(), outlines: Mutex::default() };
+    let text = Arc::new(text);
     files.insert(path.to_owned(), FileText { modified, text: text.clone() });
     Some(text)
 }
@@ -91,17 +95,52 @@ impl Origin {
     /// # Errors
     /// `S005` when the text is nowhere to be found; what the parser reports otherwise.
     pub fn parse(&self, py: Python<'_>) -> Result<(Arc<SourceFile>, Arc<FunctionDef>), Diagnostics> {
+        let file = self.source_file(py)?;
+        let def = inkle_python::parse_file(&file).function_at_line(self.line, &self.name)?;
+        Ok((file, def))
+    }
+
+    /// The function's text.
+    ///
+    /// # Errors
+    /// As [`Origin::parse`], mistakes in the body excepted.
+    pub fn outline(&self, py: Python<'_>) -> Result<Arc<FunctionText>, Diagnostics> {
+        let Some(text) = &self.text else { return self.read_outline(py).map(Arc::new) };
+        let known = text.outlines.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some((name, outline)) = known.get(&self.line)
+            && *name == self.name
+        {
+            return Ok(outline.clone());
+        }
+        drop(known);
+        let outline = Arc::new(self.read_outline(py)?);
+        let mut known = text.outlines.lock().unwrap_or_else(|e| e.into_inner());
+        known.insert(self.line, (self.name.clone(), outline.clone()));
+        Ok(outline)
+    }
+
+    fn read_outline(&self, py: Python<'_>) -> Result<FunctionText, Diagnostics> {
+        let parsed = inkle_python::parse_file(&self.source_file(py)?);
+        let function = parsed.at_line(self.line, &self.name)?;
+        let digest = blake3::hash(function.text().as_bytes());
+        Ok(FunctionText { digest, names: function.parameter_names() })
+    }
+
+    /// The function's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn source_file(&self, py: Python<'_>) -> Result<Arc<SourceFile>, Diagnostics> {
         let known = self.text.as_ref().map(|text| text.file().clone());
         let file = known
             .or_else(|| interactive_text(py, &self.file).map(|text| SourceFile::register(&self.file, &text)));
-        let Some(file) = file else {
+        file.ok_or_else(|| {
             let message =
                 format!("the source of `{}` ({}, line {}) cannot be found", self.name, self.file, self.line);
             let help = "write kernels in a file; text given to `exec` is not kept by Python";
-            return Err(Diagnostic::new(NO_SOURCE, Span::NONE, message).help(help).into());
-        };
-        let def = inkle_python::parse_file(&file).function_at_line(self.line, &self.name)?;
-        Ok((file, def))
+            Diagnostic::new(NO_SOURCE, Span::NONE, message).help(help).into()
+        })
     }
 }
 

@@ -126,11 +126,19 @@ impl ParsedFile {
     /// `S002` for integers beyond 128 bits; `S003` when no function `name` starts there; `S004` for code nested
     /// too deeply.
     pub fn function_at_line(&self, line: usize, name: &str) -> Result<Arc<tree::FunctionDef>, Diagnostics> {
+        self.at_line(line, name)?.def()
+    }
+
+    /// The function that [`ParsedFile::function_at_line`] finds.
+    ///
+    /// # Errors
+    /// As there; `S002` and `S004` excepted.
+    pub fn at_line(&self, line: usize, name: &str) -> Result<Function<'_>, Diagnostics> {
         let found = find::functions_on_line(&self.module, &self.file, line)
             .into_iter()
             .find(|node| node.name.as_str() == name);
         match found {
-            Some(node) => Function { file: self, node }.def(),
+            Some(node) => Ok(Function { file: self, node }),
             None if !self.errors.is_empty() => Err(Diagnostics(self.errors.clone())),
             None => {
                 let start = self.file.line_start(line);
@@ -176,6 +184,23 @@ impl<'a> Function<'a> {
     /// The 1-based line of the first decorator, or else of `def`.
     pub fn line(self) -> usize {
         self.file.file.line_column(self.node.range.start().to_u32()).0
+    }
+
+    /// The text from `def` to the end of the body: the span of the kernel tree.
+    pub fn text(self) -> &'a str {
+        let start = find::def_start(&self.file.file, self.node);
+        &self.file.file.text()[TextRange::new(start, self.node.range.end())]
+    }
+
+    /// The names of the parameters, in the order of the kernel tree's.
+    pub fn parameter_names(self) -> Vec<String> {
+        let params = &self.node.parameters;
+        let named = |p: &ruff_python_ast::Parameter| p.name.as_str().to_owned();
+        let normal = params.posonlyargs.iter().chain(&params.args).map(|p| named(&p.parameter));
+        let rest = params.vararg.as_deref().map(named).into_iter();
+        let keyword = params.kwonlyargs.iter().map(|p| named(&p.parameter));
+        let keywords = params.kwarg.as_deref().map(named).into_iter();
+        normal.chain(rest).chain(keyword).chain(keywords).collect()
     }
 
     /// The function as a kernel tree.

@@ -52,27 +52,12 @@ impl Entry {
 
     /// The bytes of the cache file of `key`.
     pub(crate) fn encode(&self, key: &blake3::Hash) -> Vec<u8> {
-        let payload = self.payload();
-        let mut out = Vec::with_capacity(HEADER_BYTES + payload.len());
-        out.extend(MAGIC);
-        out.extend(FORMAT.to_le_bytes());
-        out.extend((payload.len() as u64).to_le_bytes());
-        out.extend(digest(key, &payload).as_bytes());
-        out.extend(payload);
-        out
+        seal(MAGIC, FORMAT, key, &self.payload())
     }
 
     /// The entry of the cache file of `key`; `None` when the file is damaged, of another format or another entry's.
     pub(crate) fn decode(key: &blake3::Hash, bytes: &[u8]) -> Option<Entry> {
-        let (magic, rest) = bytes.split_first_chunk::<8>()?;
-        let (format, rest) = rest.split_first_chunk::<4>()?;
-        let (length, rest) = rest.split_first_chunk::<8>()?;
-        let (stored, payload) = rest.split_first_chunk::<32>()?;
-        let intact = magic == MAGIC
-            && u32::from_le_bytes(*format) == FORMAT
-            && u64::from_le_bytes(*length) == payload.len() as u64
-            && digest(key, payload) == *stored;
-        if intact { Entry::from_payload(payload) } else { None }
+        Entry::from_payload(unseal(MAGIC, FORMAT, key, bytes)?)
     }
 
     fn payload(&self) -> Vec<u8> {
@@ -113,6 +98,35 @@ impl Entry {
             code: rest.to_vec(),
         })
     }
+}
+
+/// The bytes of a file of `key` that holds `payload`.
+pub(crate) fn seal(magic: &[u8; 8], format: u32, key: &blake3::Hash, payload: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(HEADER_BYTES + payload.len());
+    out.extend(magic);
+    out.extend(format.to_le_bytes());
+    out.extend((payload.len() as u64).to_le_bytes());
+    out.extend(digest(key, payload).as_bytes());
+    out.extend(payload);
+    out
+}
+
+/// What the file of `key` holds; `None` when it is damaged, of another kind or format or another key's.
+pub(crate) fn unseal<'b>(
+    magic: &[u8; 8],
+    format: u32,
+    key: &blake3::Hash,
+    bytes: &'b [u8],
+) -> Option<&'b [u8]> {
+    let (found, rest) = bytes.split_first_chunk::<8>()?;
+    let (version, rest) = rest.split_first_chunk::<4>()?;
+    let (length, rest) = rest.split_first_chunk::<8>()?;
+    let (stored, payload) = rest.split_first_chunk::<32>()?;
+    let intact = found == magic
+        && u32::from_le_bytes(*version) == format
+        && u64::from_le_bytes(*length) == payload.len() as u64
+        && digest(key, payload) == *stored;
+    intact.then_some(payload)
 }
 
 /// The key takes part, so that a file under another entry's name is as good as damaged.

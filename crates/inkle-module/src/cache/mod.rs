@@ -13,6 +13,7 @@
 //! | name | what |
 //! | --- | --- |
 //! | `ab/cdef….ink` | the entry with the key `abcdef…` |
+//! | `ab/cdef….ix` | what the checker asked and made, so that a kernel is known without a check ([`crate::recall`]) |
 //! | `ab/cdef….lock` | held while that entry is made |
 //! | `ab/.tmp-…` | an entry that is being written |
 //! | `.prune.lock` | held while the cache is pruned |
@@ -90,6 +91,22 @@ pub(crate) fn fetch<E>(
     keep(&cache, key, &entry);
     remote::put(key, &entry);
     Ok((entry, Source::Compiled))
+}
+
+/// What was noted under a key in the cache in use.
+pub(crate) fn noted(key: &blake3::Hash) -> Option<Vec<u8>> {
+    let cache = settings::current()?;
+    let _looking = trace::part(Stage::Cache);
+    cache.noted(key)
+}
+
+/// Notes something under a key in the cache in use. Where that is not possible it is found out again.
+pub(crate) fn note(key: &blake3::Hash, payload: &[u8]) {
+    let Some(cache) = settings::current() else { return };
+    let _keeping = trace::part(Stage::Cache);
+    if let Err(error) = cache.note(key, payload) {
+        trouble(&format!("{error}; kernels will be compiled again in the next process"));
+    }
 }
 
 fn look(cache: &KernelCache, key: &blake3::Hash) -> Option<Entry> {

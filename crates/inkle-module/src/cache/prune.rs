@@ -53,7 +53,7 @@ impl KernelCache {
             return Ok(Pruned::default());
         }
         let lock = FileLock::take_now(&self.dir().join(".prune.lock"));
-        let mut entries = self.entries()?;
+        let mut entries = self.everything()?;
         let size = |bytes: u64| bytes.div_ceil(BLOCK) * BLOCK;
         let mut outcome = Pruned { left: entries.iter().map(|e| size(e.bytes)).sum(), ..Pruned::default() };
         if lock.is_none() {
@@ -86,7 +86,7 @@ impl KernelCache {
     pub fn prune_unused(&self, age: Duration) -> Result<Pruned, CacheError> {
         let now = SystemTime::now();
         let mut outcome = Pruned::default();
-        for entry in self.entries()? {
+        for entry in self.everything()? {
             let bytes = on_disk(entry.bytes);
             if now.duration_since(entry.used).is_ok_and(|unused| unused > age) {
                 self.remove(&entry)?;

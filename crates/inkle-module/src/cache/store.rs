@@ -7,11 +7,17 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use super::entry::Entry;
+use super::entry::{Entry, seal, unseal};
 use super::lock::FileLock;
 
 /// An entry's time of use is renewed when it is older than this, so that using a cache seldom writes.
 const USE_RESOLUTION: Duration = Duration::from_secs(60);
+
+/// The ends of the names of files with code, and of notes.
+const CODE: &str = "ink";
+const NOTE: &str = "ix";
+const NOTE_MAGIC: &[u8; 8] = b"inkle-ix";
+const NOTE_FORMAT: u32 = 1;
 
 /// Why the cache could not be read or changed.
 #[derive(Debug)]
@@ -88,9 +94,32 @@ impl KernelCache {
     }
 
     pub(super) fn path(&self, key: &blake3::Hash) -> PathBuf {
+        self.path_of(key, CODE)
+    }
+
+    fn path_of(&self, key: &blake3::Hash, kind: &str) -> PathBuf {
         let hex = key.to_hex();
         // A level of directories keeps listings short.
-        self.dir.join(&hex[..2]).join(format!("{}.ink", &hex[2..]))
+        self.dir.join(&hex[..2]).join(format!("{}.{kind}", &hex[2..]))
+    }
+
+    /// What was stored under a key with [`note`](Self::note); damage is as good as absence.
+    pub(crate) fn noted(&self, key: &blake3::Hash) -> Option<Vec<u8>> {
+        let mut file = File::open(self.path_of(key, NOTE)).ok()?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).ok()?;
+        let payload = unseal(NOTE_MAGIC, NOTE_FORMAT, key, &bytes)?.to_vec();
+        renew(&file);
+        Some(payload)
+    }
+
+    /// Stores bytes under a key, beside entries: what can be found out again.
+    ///
+    /// # Errors
+    /// When the file system refuses; the cache is as it was before.
+    pub(crate) fn note(&self, key: &blake3::Hash, payload: &[u8]) -> Result<(), CacheError> {
+        let path = self.path_of(key, NOTE);
+        self.put_file(key, path, &seal(NOTE_MAGIC, NOTE_FORMAT, key, payload))
     }
 
     /// The entry of a key. A damaged one is removed and counts as absent.
@@ -136,8 +165,11 @@ impl KernelCache {
     }
 
     pub(crate) fn put_bytes(&self, key: &blake3::Hash, bytes: &[u8]) -> Result<(), CacheError> {
+        self.put_file(key, self.path(key), bytes)
+    }
+
+    fn put_file(&self, key: &blake3::Hash, path: PathBuf, bytes: &[u8]) -> Result<(), CacheError> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
-        let path = self.path(key);
         let dir = path.parent().expect("entries lie in a directory");
         let fail = |error| CacheError { action: "written", path: path.clone(), error };
         let unique = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -178,8 +210,20 @@ impl KernelCache {
     /// # Errors
     /// When the directory is there and cannot be read.
     pub fn entries(&self) -> Result<Vec<Stored>, CacheError> {
+        self.stored(&[CODE])
+    }
+
+    /// The files of entries and notes.
+    pub(super) fn everything(&self) -> Result<Vec<Stored>, CacheError> {
+        self.stored(&[CODE, NOTE])
+    }
+
+    fn stored(&self, kinds: &[&str]) -> Result<Vec<Stored>, CacheError> {
         let mut found = Vec::new();
-        for file in self.files(|name| name.ends_with(".ink"))? {
+        let wanted = |name: &str| {
+            name.rsplit_once('.').is_some_and(|(stem, kind)| !stem.is_empty() && kinds.contains(&kind))
+        };
+        for file in self.files(wanted)? {
             let (Some(key), Ok(data)) = (key_of(&file), fs::metadata(&file)) else { continue };
             let used = data.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             found.push(Stored { key, path: file, bytes: data.len(), used });
@@ -208,7 +252,8 @@ impl KernelCache {
     /// When the file system refuses; what could be deleted is.
     pub fn clear(&self) -> Result<(), CacheError> {
         let mut outcome = Ok(());
-        for file in self.files(|name| name.ends_with(".ink") || name.starts_with(".tmp-"))? {
+        let ours = |name: &str| name.ends_with(".ink") || name.ends_with(".ix") || name.starts_with(".tmp-");
+        for file in self.files(ours)? {
             outcome = remove(&file).and(outcome);
         }
         self.remove_stale_locks()?;

@@ -4,12 +4,13 @@ use std::sync::{Mutex, OnceLock};
 
 use inkle_diag::trace::{self, Stage};
 use inkle_ir::{MAX_DIMS, ParamLayout, Type};
-use inkle_module::{CompileError, KernelIr, Options};
+use inkle_module::{ArrayGrad, CompileError, KernelIr, Options};
 use pyo3::prelude::*;
 use pyo3::sync::OnceLockExt;
 
 use super::settings::Settings;
 use super::{Code, Compiled, Instance, Kernel, Source, exception};
+use crate::cache::apply_cache_settings;
 use crate::environment::PythonEnvironment;
 use crate::error::compile_error;
 use crate::pack::Packer;
@@ -33,6 +34,7 @@ impl Kernel {
         attached: Attached,
     ) -> PyResult<Instance> {
         follow_options(py, self.module.get())?;
+        apply_cache_settings(py)?;
         let _span = trace::span(Stage::Kernel, || self.key.as_str());
         let settings = Settings::read(py, self)?;
         let ahead: Vec<_> = {
@@ -117,8 +119,9 @@ impl Instance {
     fn check_source(&self, py: Python<'_>, attached: Attached) -> Result<Compiled, CompileError> {
         let environment = PythonEnvironment::default();
         let Source { key, settings, .. } = &self.source;
-        let build = || KernelIr::build(&environment, *key, &self.types, settings.check);
-        let ir = match attached {
+        let build =
+            || inkle_module::obtain(&environment, *key, &self.types, settings.check, &settings.options);
+        let kernel = match attached {
             Attached::Throughout => build(),
             Attached::WhenAsking => py.detach(build),
         };
@@ -126,7 +129,28 @@ impl Instance {
         if let Err(error) = environment.log_warnings(py) {
             error.write_unraisable(py, None);
         }
-        Ok(Compiled { forward: Code::new(ir?), backward: Mutex::new(Vec::new()) })
+        Ok(Compiled { forward: Code::new(kernel?), backward: Mutex::new(Vec::new()) })
+    }
+
+    /// The IR of the backward pass.
+    ///
+    /// # Errors
+    /// [`CompileError::Rejected`] when the kernel cannot be differentiated, with the place of the reason.
+    pub(super) fn backward_ir(
+        &self,
+        compiled: &Compiled,
+        grads: &[ArrayGrad],
+    ) -> Result<KernelIr, CompileError> {
+        let ir = compiled.forward.kernel.ir();
+        match ir.backward(grads) {
+            // Checked once more, for the places in the source.
+            Err(CompileError::Rejected(_)) if ir.lacks_places() => {
+                let Source { key, settings, .. } = &self.source;
+                KernelIr::build(&PythonEnvironment::default(), *key, &self.types, settings.check)?
+                    .backward(grads)
+            }
+            made => made,
+        }
     }
 
     /// The kernel, and the options its module and it give, to compile it ahead of time.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use inkle_graph::{Kernel as GraphKernel, KernelParam, KernelSource};
 use inkle_ir::KernelAccess;
-use inkle_module::{AotCode, ArrayGrad, CompileError, Digest, GraphSource, How, KernelIr, Loaded, Options};
+use inkle_module::{AotCode, ArrayGrad, CompileError, Digest, GraphSource, How, Loaded, Options};
 use inkle_runtime::Device;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -66,8 +66,8 @@ impl Instance {
         let code = match find() {
             Some(code) => code,
             None => {
-                let made = py.detach(|| compiled.forward.kernel.ir().backward(grads));
-                let made = made.map(|ir| Arc::new(Code::new(ir)));
+                let made = py.detach(|| self.backward_ir(compiled, grads));
+                let made = made.map(|ir| Arc::new(Code::new(Arc::new(inkle_module::Kernel::new(ir)))));
                 let mut known = compiled.backward.lock().unwrap_or_else(|e| e.into_inner());
                 match known.iter().find(|(g, _)| g == grads) {
                     Some((_, code)) => code.clone(),
@@ -84,8 +84,8 @@ impl Instance {
 
 impl Code {
     /// A kernel of which nothing is loaded.
-    pub fn new(ir: KernelIr) -> Code {
-        Code { kernel: Arc::new(inkle_module::Kernel::new(ir)), ready: Mutex::new(Vec::new()) }
+    pub fn new(kernel: Arc<inkle_module::Kernel>) -> Code {
+        Code { kernel, ready: Mutex::new(Vec::new()) }
     }
 
     fn find(&self, variant: &Variant) -> Option<Arc<Loaded>> {
