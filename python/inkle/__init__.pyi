@@ -181,7 +181,7 @@ class Device:
         """Whether the device has streams."""
     @property
     def is_capturing(self) -> Any:
-        """Whether the device's current stream is recording a graph."""
+        """Whether a graph of this thread is recorded: of what it does on the CPU, or on the device's current stream."""
     @property
     def is_cpu(self) -> Any:
         """Whether it is the CPU."""
