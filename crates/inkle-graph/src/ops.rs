@@ -61,7 +61,7 @@ pub struct Kernel {
     pub options: String,
     /// How its code is called.
     pub abi: Abi,
-    /// The size of its parameter block, bytes.
+    /// The size of its parameter block, bytes; what launches hold is a whole number of words.
     pub params_bytes: u32,
     /// Its parameters; none are known of a kernel of another compiler.
     pub params: Vec<KernelParam>,

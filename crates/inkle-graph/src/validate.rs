@@ -36,7 +36,8 @@ pub fn validate(stream: &OpStream) -> Result<(), String> {
 }
 
 fn check_kernel(kernel: &Kernel) -> Result<(), String> {
-    if !kernel.params_bytes.is_multiple_of(8) || (kernel.params_bytes as usize) < size_of::<LaunchBounds>() {
+    let whole = kernel.params_bytes.is_multiple_of(8) || kernel.abi == Abi::Cuda;
+    if !whole || (kernel.params_bytes as usize) < size_of::<LaunchBounds>() {
         return Err(format!("a parameter block of {} bytes", kernel.params_bytes));
     }
     if kernel.abi == Abi::Cuda && !kernel.params.is_empty() {
@@ -159,7 +160,7 @@ fn check_launch(stream: &OpStream, launch: &Launch) -> Result<(), String> {
         return Err(format!("there is no kernel {}", launch.kernel));
     };
     let why = |why: String| format!("launch of `{}`: {why}", kernel.name);
-    if launch.params.len() * 8 != kernel.params_bytes as usize {
+    if launch.params.len() != (kernel.params_bytes as usize).div_ceil(8) {
         let (found, expected) = (launch.params.len() * 8, kernel.params_bytes);
         return Err(why(format!("a parameter block of {found} bytes instead of {expected}")));
     }

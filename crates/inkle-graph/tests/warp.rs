@@ -84,6 +84,7 @@ fn arguments_lie_where_cuda_expects_them() {
     assert_eq!(launch.params[6..9], [0, 0, 10]);
     assert_eq!(launch.params[13], u64::from(2f32.to_bits()));
     assert_eq!(launch.params[14..17], [0, 0, 10]);
+    assert_eq!(bundle.stream.kernels[0].params_bytes, 24 + 24 + 56 + 8 + 56);
     let pointers: Vec<_> =
         launch.pointers.iter().map(|p| (p.word, p.region, p.offset, p.span.clone())).collect();
     assert_eq!(pointers, [(6, 0, 40, 0..400), (14, 1, 0, 0..400)]);

@@ -69,7 +69,8 @@ impl WarpFile {
             text(&mut out, &digest);
             text(&mut out, "");
             text(&mut out, "");
-            out.extend([1, 0]);
+            // Without source, nothing is said of what the code is.
+            out.extend([0, 1]);
             out.extend([0; 16]);
         }
         for kernel in &self.kernels {

@@ -50,6 +50,9 @@ pub struct MemoryRegion<'a> {
     pub contents: Option<&'a [u8]>,
 }
 
+/// What a module with source to compile it anew says that its code is.
+const PTX: u8 = 1;
+
 const METADATA: u32 = 1;
 const MEMORY: u32 = 2;
 const OPERATIONS: u32 = 3;
@@ -136,7 +139,8 @@ impl<'a> File<'a> {
                 let digest = reader.text()?;
                 let (_source, _source_digest) = (reader.text()?, reader.text()?);
                 let (kind, _fallback, _recipe) = (reader.u8()?, reader.u8()?, reader.take(16)?);
-                module.is_ptx = kind == 1;
+                // Files without source do not say what the code is, but by its name.
+                module.is_ptx |= kind == PTX;
                 module.digest = Some(digest).filter(|digest| !digest.is_empty());
             }
             self.modules.push(module);

@@ -328,8 +328,10 @@ impl<'a> Converter<'a> {
         if rest.next().is_some() {
             return Err(reader.bad(format!("addresses of no argument of `{key}`")));
         }
+        // The driver refuses a block that is longer than what the code takes.
+        let params_bytes = block.bytes.len() as u32;
         let params = block.finish();
-        let kernel = self.kernel(&key, &hash, is_forward != 0, params.len() as u32 * 8)?;
+        let kernel = self.kernel(&key, &hash, is_forward != 0, params_bytes)?;
         let shared_bytes = u32::try_from(shared_bytes).unwrap_or(0);
         Ok(Some(Launch { kernel, params, pointers: pointers.into(), block_dim, max_blocks: 0, shared_bytes }))
     }
