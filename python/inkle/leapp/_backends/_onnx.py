@@ -49,7 +49,7 @@ def save_dynamo(node: Node, directory: Path) -> Saved:
     inputs, outputs = _names(core)
     model = None
     if outputs:
-        _replay_as_node(core.module)
+        _replay_as_node(core.module, next((port.device for port in node.inputs), torch.device("cpu")))
         program = exported_program(node, core.module)
         parameters = node.backend_params
         with _quiet():
@@ -138,13 +138,19 @@ def _names(core: _Core) -> tuple[list[str], list[str]]:
     return [f"inkle_in_{i}" for i in range(inputs)], [f"inkle_out_{i}" for i in range(outputs)]
 
 
-def _replay_as_node(module: fx.GraphModule) -> None:
-    """Calls of the operator as calls of PyTorch's function for operators that only ONNX knows."""
+def _replay_as_node(module: fx.GraphModule, device: torch.device) -> None:
+    """Calls of the operator as calls of PyTorch's function for operators that only ONNX knows.
+
+    That function believes its results to be where its first argument is, so the bundle goes to the device of the others.
+    """
     for call in list(module.graph.nodes):
         if not is_replay(call):
             continue
         bundle, inputs, signature = call.args
         ports = parse_signature(signature)
+        owner, _, name = bundle.target.rpartition(".")
+        holder = module.get_submodule(owner)
+        setattr(holder, name, getattr(holder, name).to(device))
         with module.graph.inserting_before(call):
             replay = module.graph.call_function(
                 torch.onnx.ops.symbolic_multi_out,
