@@ -164,7 +164,7 @@ fn extents_that_are_too_large_for_their_number_count_as_the_largest_one() {
         _ => None,
     });
     let params = &mut launch.unwrap().params;
-    (params[0], params[1], params[2]) = (1 << 32 | 0x7fff_ffff, 1 << 32 | 1, 1 << 33);
+    (params[0], params[1], params[2]) = (1 << 32 | 0xffff_ffff, 1 << 32 | 1, 1 << 33);
     assert_eq!(Bundle::from_bytes(bundle.to_bytes()).unwrap().stream, bundle.stream);
 }
 

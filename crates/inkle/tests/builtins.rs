@@ -37,6 +37,7 @@ const NOT_GENERATED: &[&str] = &[
     "atomic_exch",
     "atomic_cas",
     "address",
+    "address_of",
     "load",
     "store",
     "view",
