@@ -66,7 +66,7 @@ fi
 # make_venv FOLDER GROUP...: a virtual environment with dependency groups of pyproject.toml, made anew only when
 # pyproject.toml or the Python changed. Groups that it has stay.
 make_venv() {
-    local folder=$1 stamp known group groups=() missing=() pip
+    local folder=$1 stamp known='' group groups=() missing=() pip
     shift
     stamp="$("$host_python" -c 'import sys; print(*sys.version.split())') $(sha256sum pyproject.toml | cut -d' ' -f1)"
     if [ -x "$folder/bin/python" ] && [ -f "$folder/.stamp" ]; then
@@ -84,7 +84,12 @@ make_venv() {
         return
     fi
     say "making $(basename "$folder") with the groups: ${groups[*]}"
-    "$host_python" -m venv "$folder"
+    # One that another Python made would be half of either.
+    if [ -n "${known:-}" ] && [[ "$known" != "${stamp% *} "* ]]; then
+        "$host_python" -m venv --clear "$folder"
+    else
+        "$host_python" -m venv "$folder"
+    fi
     pip=("$folder/bin/python" -m pip --disable-pip-version-check --no-input)
     # Groups are known to pip from 25.1 on; Debian 12 has an older one.
     "${pip[@]}" install -q --upgrade 'pip>=25.1'
