@@ -259,6 +259,14 @@ impl<'c> Emitter<'c> {
         (!instruction.is_null()).then(|| llvm!(c::LLVMGetInstructionOpcode(instruction)))
     }
 
+    pub fn is_constant(&self, v: V) -> bool {
+        llvm!(c::LLVMIsConstant(v)) != 0
+    }
+
+    pub fn operand_count(&self, instruction: V) -> u32 {
+        llvm!(c::LLVMGetNumOperands(instruction)) as u32
+    }
+
     /// An operand of an instruction.
     pub fn operand(&self, instruction: V, index: u32) -> V {
         llvm!(c::LLVMGetOperand(instruction, index))
@@ -653,6 +661,13 @@ impl<'c> Emitter<'c> {
         let kind = llvm!(c::LLVMGetMDKindIDInContext(self.cx(), name.as_ptr().cast(), name.len() as u32));
         let node = llvm!(c::LLVMMDNodeInContext2(self.cx(), std::ptr::null_mut(), 0));
         llvm!(c::LLVMSetMetadata(load, kind, c::LLVMMetadataAsValue(self.cx(), node)));
+    }
+
+    /// Whether a load was marked so.
+    pub fn is_invariant(&self, load: V) -> bool {
+        let name = "invariant.load";
+        let kind = llvm!(c::LLVMGetMDKindIDInContext(self.cx(), name.as_ptr().cast(), name.len() as u32));
+        !llvm!(c::LLVMGetMetadata(load, kind)).is_null()
     }
 
     /// Says that the address a load gives is a multiple of `align` bytes.

@@ -78,7 +78,7 @@ pub(crate) fn plan(module: &Module, size: usize, cpu: &CpuTarget, options: &Opti
 }
 
 /// Whether a kernel updates memory atomically.
-fn has_updates(module: &Module) -> bool {
+pub(crate) fn has_updates(module: &Module) -> bool {
     let mut found = false;
     for_each_op(module, |data| found |= matches!(data.kind, OpKind::Atomic(_) | OpKind::AtomicCas));
     found
@@ -170,6 +170,8 @@ fn is_straight(kind: &OpKind) -> bool {
             | OpKind::Store
             | OpKind::Tid(0)
             | OpKind::LaunchDim(_)
+            // Those that lanes can do together; others are found in the lowering.
+            | OpKind::Atomic(_)
             | OpKind::If
             | OpKind::Call(_)
             | OpKind::Assert(_)

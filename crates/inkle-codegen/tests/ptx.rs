@@ -333,6 +333,6 @@ fn local_arrays_use_local_memory_and_arguments_stay_global() {
     assert!(text.contains("st.local") || text.contains("ld.local"), "{text}");
     assert!(text.contains("ld.global") && text.contains("st.global"), "{text}");
     // The count that all threads share is the only thing updated atomically.
-    let atomics: Vec<&str> = text.lines().filter(|l| l.contains("atom.") || l.contains("red.")).collect();
+    let atomics: Vec<&str> = text.lines().filter(|l| l.contains("atom.") || l.contains("red.relaxed")).collect();
     assert!(atomics.len() == 1 && atomics[0].contains(".global."), "{atomics:?}\n{text}");
 }

@@ -1,9 +1,10 @@
 //! Atomic updates: relaxed, device-wide, one by one for each active lane. In code that runs alone they are plain.
 
-use inkle_ir::{AtomicOp, BinaryOp, OpData, Scalar, ScalarKind, Type};
+use inkle_ir::{AtomicOp, BinaryOp, Op, OpData, Scalar, ScalarKind, Type};
 use inkwell::llvm_sys::LLVMAtomicRMWBinOp as Rmw;
 use smallvec::SmallVec;
 
+use super::warp::Place;
 use super::{Frame, Lower, Result};
 use crate::emitter::{AddressRoot, Int, Real, V};
 use crate::error::CodegenError;
@@ -14,7 +15,7 @@ impl<'m> Lower<'_, 'm> {
         self.machine.gpu.then_some("device")
     }
 
-    pub fn atomic(&mut self, frame: &Frame<'m>, op: AtomicOp, data: &OpData) -> Result<Parts> {
+    pub fn atomic(&mut self, frame: &Frame<'m>, at_op: Op, op: AtomicOp, data: &OpData) -> Result<Parts> {
         let [reference, value] = *data.operands.as_slice() else {
             return Err(CodegenError::broken("an atomic takes a ref and a value"));
         };
@@ -29,45 +30,90 @@ impl<'m> Lower<'_, 'm> {
             return Ok(old);
         }
         let old_is_used = self.options.verify_fp || data.results.iter().any(|&r| frame.is_used(r));
-        self.atomic_parts(op, ty, at, &value, old_is_used)
-    }
-
-    fn atomic_parts(
-        &mut self,
-        op: AtomicOp,
-        ty: Type,
-        at: Val,
-        value: &Parts,
-        old_is_used: bool,
-    ) -> Result<Parts> {
-        let mut places: SmallVec<[(Scalar, u32); 4]> = SmallVec::new();
+        let mut places: SmallVec<[Place; 4]> = SmallVec::new();
         for &(part, offset) in &parts(ty) {
             let Part::Scalar(scalar) = part else {
                 return Err(CodegenError::broken(format!("{op} on an address")));
             };
             places.push((scalar, offset));
         }
+        if self.machine.gpu && !old_is_used {
+            if let Some((at, values)) = self.of_thread(op, &places, at, &value)? {
+                if !self.defer(frame, at_op, op, &places, at, &values)? {
+                    self.update_places(op, &places, at, &values)?;
+                }
+                return Ok(self.unseen(&places));
+            }
+        } else if let (true, 1, [(scalar, _)], Val::Uniform(at), Val::Uniform(v)) =
+            (!self.options.verify_fp, self.lanes, places.as_slice(), at, value[0])
+            && let Some(old) = self.count_by_warp(op, *scalar, at, v)?
+        {
+            return Ok([Val::Uniform(old)].into_iter().collect());
+        }
+        if self.machine.gpu && self.lanes > 1 {
+            self.note_narrow();
+        }
+        self.atomic_parts(op, &places, at, &value, old_is_used)
+    }
+
+    /// What a GPU's thread does to one place, whatever its lanes.
+    fn of_thread(
+        &mut self,
+        op: AtomicOp,
+        places: &[Place],
+        at: Val,
+        value: &Parts,
+    ) -> Result<Option<(V, SmallVec<[V; 4]>)>> {
+        let Val::Uniform(at) = at else { return Ok(None) };
+        let mut values = SmallVec::new();
+        for (&(scalar, _), &v) in places.iter().zip(value) {
+            match (self.lanes, v) {
+                (1, v) => values.push(self.uniform(v)?),
+                (_, v) => match self.combine_lanes(op, scalar, v) {
+                    Some(combined) => values.push(combined),
+                    None => return Ok(None),
+                },
+            }
+        }
+        Ok(Some((at, values)))
+    }
+
+    /// What stands for old values that nobody looks at.
+    fn unseen(&mut self, places: &[Place]) -> Parts {
+        places
+            .iter()
+            .map(|&(scalar, _)| {
+                let ty = self.wide_type(self.scalar_type(scalar));
+                self.varying(self.e.null(ty))
+            })
+            .collect()
+    }
+
+    fn atomic_parts(
+        &mut self,
+        op: AtomicOp,
+        places: &[Place],
+        at: Val,
+        value: &Parts,
+        old_is_used: bool,
+    ) -> Result<Parts> {
         if let (Val::Uniform(at), false, true) = (at, old_is_used, self.lanes > 1) {
             let mut combined: SmallVec<[V; 4]> = SmallVec::new();
             for (&(scalar, _), &v) in places.iter().zip(value) {
                 combined.extend(self.combine_lanes(op, scalar, v));
             }
             if combined.len() == places.len() {
-                let mut unseen = Parts::new();
                 for (&(scalar, offset), &v) in places.iter().zip(&combined) {
                     let at = self.e.byte_offset(at, offset);
                     self.atomic_scalar(op, scalar, at, v, false)?;
-                    // Nobody looks at it.
-                    let ty = self.wide_type(self.scalar_type(scalar));
-                    unseen.push(Val::Varying(self.e.null(ty)));
                 }
-                return Ok(unseen);
+                return Ok(self.unseen(places));
             }
         }
         // All parts of a lane before the next lane: they are neighbours in memory.
         let each: SmallVec<[Val; 8]> = [at].into_iter().chain(value.iter().copied()).collect();
         self.per_lane_all(&each, |l, each| {
-            let one = |(&(scalar, offset), &v): (&(Scalar, u32), &V)| {
+            let one = |(&(scalar, offset), &v): (&Place, &V)| {
                 let at = l.e.byte_offset(each[0], offset);
                 l.atomic_scalar(op, scalar, at, v, old_is_used)
             };
@@ -181,7 +227,14 @@ impl<'m> Lower<'_, 'm> {
         Ok(result)
     }
 
-    fn atomic_scalar(&mut self, op: AtomicOp, scalar: Scalar, at: V, v: V, old_is_used: bool) -> Result<V> {
+    pub fn atomic_scalar(
+        &mut self,
+        op: AtomicOp,
+        scalar: Scalar,
+        at: V,
+        v: V,
+        old_is_used: bool,
+    ) -> Result<V> {
         let own = |l: &mut Self| {
             let ty = Type::Scalar(scalar);
             let old = l.load(ty, Val::Uniform(at))[0];

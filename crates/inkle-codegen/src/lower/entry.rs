@@ -39,7 +39,7 @@ impl<'m> Lower<'_, 'm> {
         self.e.attribute(f, u32::MAX, "nounwind", 0);
         self.e.attribute(f, u32::MAX, "mustprogress", 0);
         if self.machine.gpu {
-            if self.ir.has_native() {
+            if self.ir.has_native() || crate::plan::has_updates(self.ir) {
                 // It may wait for other threads, so calls must not be moved across branches.
                 self.e.attribute(f, u32::MAX, "convergent", 0);
             }
@@ -369,8 +369,10 @@ impl<'m> Lower<'_, 'm> {
         self.set_line(span);
         self.e.fast_math = self.user_math();
         let block = self.e.param(f, 0);
+        self.param_block = Some(block);
         let (dims, size) = self.read_bounds(block);
         let params = self.read_params(block)?;
+        self.prepare_deferred();
         let special = |l: &Self, name: &str| {
             let v = l.e.intrinsic(name, &[], &[]);
             l.e.zext(v, int64)
@@ -415,6 +417,7 @@ impl<'m> Lower<'_, 'm> {
             self.e.br(done);
         }
         self.e.at_end(done);
+        self.flush_deferred()?;
         self.e.ret_void();
         Ok(())
     }

@@ -27,6 +27,7 @@ mod alignment;
 pub(crate) mod arith;
 mod array;
 mod atomic;
+mod block;
 mod call;
 mod check;
 mod composite;
@@ -39,6 +40,8 @@ mod lanes;
 mod local;
 mod memory;
 mod native;
+mod spread;
+mod warp;
 
 pub(crate) use local::local_bytes;
 
@@ -65,6 +68,8 @@ type Result<T> = std::result::Result<T, CodegenError>;
 pub(crate) struct Machine {
     /// A GPU, or else a CPU.
     pub gpu: bool,
+    /// A GPU's compute capability, times ten.
+    pub arch: u32,
     /// The address space of array data: global memory, or any when threads have arrays of their own.
     pub data_space: u32,
     /// A fused multiply-add is one instruction.
@@ -82,16 +87,18 @@ impl Machine {
         match target {
             Target::Cpu(cpu) => Machine {
                 gpu: false,
+                arch: 0,
                 data_space: 0,
                 fma: cpu.has_fma(),
                 min_max: cpu.family() == Some(crate::target::Family::Aarch64),
                 f16_convert: cpu.has("f16c") || cpu.family() == Some(crate::target::Family::Aarch64),
                 masked_memory: cpu.has_masked_memory(),
             },
-            Target::Cuda(_) => {
+            Target::Cuda(cuda) => {
                 let data_space = if has_local_arrays(module) { 0 } else { 1 };
                 Machine {
                     gpu: true,
+                    arch: cuda.arch,
                     data_space,
                     fma: true,
                     min_max: true,
@@ -177,6 +184,12 @@ pub(crate) struct Lower<'c, 'm> {
     pub accesses: alignment::Accesses,
     /// Addresses and integers that are multiples of more than their types say.
     pub multiples: HashMap<V, u64>,
+    /// A GPU kernel's parameter block.
+    pub param_block: Option<V>,
+    /// How values differ between a GPU's threads, as far as someone asked.
+    spreads: HashMap<V, spread::Spread>,
+    /// Atomic updates that a GPU's threads may put off until they end.
+    deferred: Vec<block::Deferred>,
     /// Per function, type and position: where arguments of the runtime's functions over lanes go.
     pub math_slots: HashMap<(V, Ty, usize), V>,
     /// Where the operation that is being emitted was written.
@@ -262,6 +275,9 @@ impl<'c, 'm> Lower<'c, 'm> {
             emitted: 0,
             accesses: alignment::Accesses::default(),
             multiples: HashMap::new(),
+            param_block: None,
+            spreads: HashMap::new(),
+            deferred: Vec::new(),
             math_slots: HashMap::new(),
             span: kernel_span,
             lines,
@@ -598,7 +614,7 @@ impl<'c, 'm> Lower<'c, 'm> {
                 return Ok(());
             }
             OpKind::Atomic(atomic) => {
-                let old = self.atomic(frame, *atomic, data)?;
+                let old = self.atomic(frame, op, *atomic, data)?;
                 self.verify_atomic(frame, *atomic, data, &old)?;
                 old
             }
