@@ -132,6 +132,28 @@ fn lanes_share_library_functions() {
 }
 
 #[test]
+fn only_far_angles_are_left_to_the_library() {
+    with_packages();
+    let text = kernel!("saxpy").replace("%ax = mul %a, %xv", "%e = sin %xv : f32\n  %ax = mul %a, %e");
+    let of = |fast_math| {
+        let options = Options { contiguous: 3, aligned: true, fast_math, ..Options::default() };
+        match compile(&module(&text), &target(90, CudaOutput::Ptx), &options) {
+            Err(CodegenError::MissingLibrary { library, .. }) => {
+                println!("skipped: {library} is not installed");
+                None
+            }
+            Err(e) => panic!("{e}"),
+            Ok(artifact) => Some(String::from_utf8(artifact.code).expect("PTX is text")),
+        }
+    };
+    let (Some(exact), Some(fast)) = (of(false), of(true)) else { return };
+    // A call for each lane and for a single thread, behind the comparison with the limit, 65536.
+    assert_eq!(count(&exact, "call.uni"), 5, "{exact}");
+    assert!(exact.contains("0f47800000") && exact.contains("ld.global.v4.b32"), "{exact}");
+    assert!(fast.contains("sin.approx") && !fast.contains("call"), "{fast}");
+}
+
+#[test]
 fn contraction_follows_the_option() {
     assert!(ptx(kernel!("saxpy"), &Options::default()).contains("fma.rn.f32"));
     let strict = ptx(kernel!("saxpy"), &Options { fuse_fp: false, ..Options::default() });
@@ -333,6 +355,7 @@ fn local_arrays_use_local_memory_and_arguments_stay_global() {
     assert!(text.contains("st.local") || text.contains("ld.local"), "{text}");
     assert!(text.contains("ld.global") && text.contains("st.global"), "{text}");
     // The count that all threads share is the only thing updated atomically.
-    let atomics: Vec<&str> = text.lines().filter(|l| l.contains("atom.") || l.contains("red.relaxed")).collect();
+    let atomics: Vec<&str> =
+        text.lines().filter(|l| l.contains("atom.") || l.contains("red.relaxed")).collect();
     assert!(atomics.len() == 1 && atomics[0].contains(".global."), "{atomics:?}\n{text}");
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Arg, Code, Numbers, exact, f32s, module};
+use common::{Arg, Code, Numbers, as_f32s, exact, f32s, module};
 use inkle_codegen::{
     Artifact, ArtifactKind, CpuTarget, CudaOutput, CudaTarget, Emit, Lanes, Options, Target, compile,
     emit_text,
@@ -41,7 +41,8 @@ fn on_cpu(module: &Module, options: &Options) -> Code {
     let mut text = text
         .replace(" addrspace(1)", "")
         .replace(".p1", ".p0")
-        .replace("define ptx_kernel", "define internal");
+        .replace("define ptx_kernel", "define internal")
+        .replace("@__nv_", "@inkle_");
     for register in registers {
         let call = format!("call i32 @llvm.nvvm.read.ptx.sreg.{register}.x()");
         text = text.replace(&call, &format!("add i32 %gpu.{register}, 0"));
@@ -229,4 +230,51 @@ fn lanes_need_wide_accesses() {
     ] {
         assert_eq!(of(text, &aligned), 1, "{text}");
     }
+}
+
+#[test]
+fn sines_and_cosines_are_accurate_near_and_far() {
+    let text = "kernel @k(%x: array<f32, 1>, %s: array<f32, 1>, %c: array<f32, 1>) {
+  %i = tid 0 : i32
+  %xe = elem %x, %i : ref<f32>
+  %v = load %xe : f32
+  %sv = sin %v : f32
+  %cv = cos %v : f32
+  %se = elem %s, %i : ref<f32>
+  store %se, %sv
+  %ce = elem %c, %i : ref<f32>
+  store %ce, %cv
+  return
+}";
+    let module = module(text);
+    let options = Options { contiguous: u64::MAX, aligned: true, ..exact(2, 1) };
+    let mut numbers = Numbers(7);
+    // Small, usual, near a multiple of a quarter turn, and far angles, which share hardware threads with near ones.
+    let mut angles = vec![0.0f32, -0.0, f32::NAN, f32::INFINITY, 1e-30, -1e-40, 65_535.9, -65_536.0, 3.0e38];
+    for k in 0..4000 {
+        let quarter = (k as f64 * std::f64::consts::FRAC_PI_2) as f32;
+        angles.extend([quarter, -quarter, numbers.unit() * 10.0, numbers.unit() * 7e4, numbers.unit() * 1e9]);
+    }
+    let n = angles.len() as i32;
+    let args =
+        [Arg::f32(angles.iter().copied()), Arg::f32(vec![0.0; n as usize]), Arg::f32(vec![0.0; n as usize])];
+    let mut results = Vec::new();
+    for lanes in [Lanes::Auto, Lanes::Fixed(1)] {
+        let got = on_cpu(&module, &Options { lanes, ..options.clone() }).run(&args, &[n], &[]);
+        results.push([as_f32s(got[1].data()), as_f32s(got[2].data())]);
+    }
+    let bits = |r: &[Vec<f32>; 2]| r.iter().flatten().map(|v| v.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(&results[0]), bits(&results[1]), "lanes agree with single threads");
+    for (i, &x) in angles.iter().enumerate() {
+        let exact = [libm::sin(f64::from(x)), libm::cos(f64::from(x))];
+        for (got, want) in results[0].iter().map(|r| r[i]).zip(exact) {
+            let ulp = f64::from(
+                (want as f32).abs().max(f32::MIN_POSITIVE).next_up()
+                    - (want as f32).abs().max(f32::MIN_POSITIVE),
+            );
+            let close = (f64::from(got) - want).abs() <= 2.0 * ulp || (got.is_nan() && want.is_nan());
+            assert!(close, "of {x:e}: {got:e}, not {want:e}");
+        }
+    }
+    assert!(results[0][0][1].is_sign_negative(), "the sine of -0");
 }

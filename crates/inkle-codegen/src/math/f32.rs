@@ -11,7 +11,7 @@ use crate::lower::Lower;
 
 /// Adding and subtracting this rounds a float of moderate size to a whole number, which is then found in the low
 /// bits of the sum.
-const ROUND_F32: f64 = 12_582_912.0;
+pub(super) const ROUND_F32: f64 = 12_582_912.0;
 /// The same for f64.
 const ROUND_F64: f64 = 6_755_399_441_055_744.0;
 
@@ -53,14 +53,15 @@ const LOG: [f64; 9] = [
     0.069_716_114_714_511_78,
 ];
 /// sin(r) = r (1 + z p(z)), z = r^2, for |r| <= pi/4; 2.8e-11.
-const SIN: [f64; 4] = [
+pub(super) const SIN: [f64; 4] = [
     -0.166_666_666_638_327_63,
     0.008_333_331_865_959_415,
     -0.000_198_400_820_127_655_37,
     2.724_931_405_469_880_4e-6,
 ];
 /// cos(r) = 1 - z/2 + z^2 p(z); 2.0e-9.
-const COS: [f64; 3] = [0.041_666_664_647_457_38, -0.001_388_830_069_690_39, 2.454_743_721_019_32e-5];
+pub(super) const COS: [f64; 3] =
+    [0.041_666_664_647_457_38, -0.001_388_830_069_690_39, 2.454_743_721_019_32e-5];
 /// tanh(x) = x (1 + z p(z)), z = x^2, for |x| <= 0.625; 4.3e-8.
 const TANH: [f64; 5] = [
     -0.333_333_289_441_342_55,
@@ -95,7 +96,7 @@ const EXP2_F64: [f64; 9] = [
 /// pi/2 in two parts; the first has 33 bits, so that its product with a number of turns below 2^20 is exact.
 const PI_2_HIGH: f64 = f64::from_bits(0x3ff9_21fb_5440_0000);
 const PI_2_LOW: f64 = f64::from_bits(0x3dd0_b461_1a62_6331);
-const TWO_OVER_PI: f64 = std::f64::consts::FRAC_2_PI;
+pub(super) const TWO_OVER_PI: f64 = std::f64::consts::FRAC_2_PI;
 
 /// ln(2) in two parts; the first has 15 bits after the point, so that its product with an exponent is exact.
 const LN2_HIGH: f64 = 0.693_145_751_953_125;

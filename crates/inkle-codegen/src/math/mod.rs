@@ -1,6 +1,6 @@
 //! Functions of the math library, each target its own way.
 //!
-//! - GPU: libdevice, linked in by the compilation's last step.
+//! - GPU: libdevice, linked in by the compilation's last step; sines and cosines of f32 are inline where the angle allows ([`gpu`]).
 //! - CPU, f32: where there is one, code of ours, inlined, that gives the same bits at every lane width ([`f32`],
 //!   [`f32_more`]).
 //! - CPU, all others: functions of the runtime ([`runtime_symbols`]), for one number or for the lanes of a vector in
@@ -9,6 +9,7 @@
 
 mod f32;
 mod f32_more;
+mod gpu;
 mod symbols;
 
 use inkle_ir::{BinaryOp, Scalar, UnaryOp};
@@ -57,6 +58,9 @@ impl<'m> Lower<'_, 'm> {
             let fast = self.options.fast_math
                 && !double
                 && matches!(name, "sin" | "cos" | "tan" | "exp" | "log" | "log2" | "log10" | "pow");
+            if !fast && !double && matches!(name, "sin" | "cos") {
+                return self.gpu_angle(name, args[0]);
+            }
             let suffix = if double { "" } else { "f" };
             let symbol = format!("__nv_{}{name}{suffix}", if fast { "fast_" } else { "" });
             return self.each_lane(args, |l, args| l.scalar_call(&symbol, args));
