@@ -5,6 +5,9 @@
 //! - [`Vector`], [`Matrix`], [`Quaternion`] and [`Transform`] with the short names of common ones: [`Vec3`] is three `f32`.
 //! - [`Value`]: whatever can be an element of an array, and how it is stored.
 //!
+//! - [`glam`](https://docs.rs/glam) and [`nalgebra`](https://docs.rs/nalgebra): features of these names convert vectors, matrices,
+//!   quaternions and transforms with `From`. All these types are [`bytemuck::Pod`], so slices of them can be cast too.
+//!
 //! The operators of these types mean on the host what they mean in kernels.
 //!
 //! ```
@@ -17,6 +20,7 @@
 
 pub mod builtins;
 mod bytes;
+mod interop;
 mod matrix;
 mod names;
 mod quaternion;
