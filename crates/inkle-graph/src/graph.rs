@@ -205,9 +205,13 @@ impl Graph {
     /// device's current stream. Several threads may launch one graph; ordering what they do to its memory is theirs.
     ///
     /// # Errors
-    /// The first failure of an operation; later ones have not run then.
+    /// The first failure of an operation; later ones have not run then. While the host uses some of the memory in place
+    /// ([`Array::host_bytes`]), nothing runs.
     pub fn launch(&self, stream: Option<&Stream>) -> Result<(), GraphError> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        if inkle_runtime::any_memory_lent() {
+            state.memory.iter().try_for_each(|bound| bound.memory.check_unlent(true))?;
+        }
         let program = state.program.clone();
         match program {
             Program::Cpu(program) => {

@@ -118,6 +118,8 @@ pub enum RuntimeError {
     NotInGraph { operation: &'static str, instead: &'static str },
     /// Whoever observes the thread's operations does not let one run.
     Refused { why: String },
+    /// The memory is lent to the host: to be written, or to be read while something wants to write.
+    Lent { writing: bool },
     /// An axis that the array does not have.
     AxisOutOfRange { operation: &'static str, axis: i64, ndim: usize },
     /// A byte string has the wrong length.
@@ -183,6 +185,7 @@ impl RuntimeError {
             | ParamBytes { .. }
             | BlockDim { .. }
             | NotCapturing
+            | Lent { .. }
             | NoTiming => ErrorClass::InvalidArgument,
         }
     }
@@ -338,6 +341,13 @@ impl fmt::Display for RuntimeError {
                 "{operation}() needs {instead} while a graph is captured: its result is not known before the graph runs"
             ),
             Refused { why } => f.write_str(why),
+            Lent { writing } => {
+                let what = if *writing { "written" } else { "read" };
+                write!(
+                    f,
+                    "the array cannot be {what} while the host holds its memory; drop what `host` or `host_mut` gave first"
+                )
+            }
             AxisOutOfRange { operation, axis, ndim } => {
                 write!(f, "{operation}() axis {axis} is out of bounds for an array of {ndim} dimensions")
             }

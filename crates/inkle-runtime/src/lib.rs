@@ -42,7 +42,7 @@ pub mod record;
 mod stream;
 pub mod symbols;
 
-pub use array::{Array, Index, Prepared, Slice, Units};
+pub use array::{Array, HostBytes, HostBytesMut, Index, Prepared, Slice, Units};
 pub use device::{
     Device, cuda_device_count, cuda_driver_version, cuda_status, default_device, device, devices,
     set_default_device,
@@ -52,5 +52,7 @@ pub use launch::{
     CpuEntry, CpuFunction, CudaFunction, CudaModule, LaunchConfig, Loaded, MAX_CPU_THREADS, cpu_threads,
     run_together, set_cpu_threads,
 };
-pub use memory::{Allocation, HOST_ALIGN, KeepAlive, MemoryKind, collect_retired, next_serial};
+pub use memory::{
+    Allocation, HOST_ALIGN, KeepAlive, MemoryKind, any_memory_lent, collect_retired, next_serial,
+};
 pub use stream::{Event, Stream};

@@ -8,7 +8,7 @@ use std::alloc::{self, Layout};
 use std::any::Any;
 use std::fmt;
 use std::ptr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicIsize, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
@@ -48,6 +48,8 @@ pub struct Allocation {
     device: Device,
     owner: Owner,
     serial: u64,
+    /// How many read the memory in place; -1 for one who writes it.
+    lent: AtomicIsize,
     /// Streams other than the owner's that have used the memory.
     uses: Mutex<SmallVec<[Stream; 1]>>,
 }
@@ -68,6 +70,44 @@ enum Owner {
     /// From the device, outside the pool.
     Device,
     Foreign(KeepAlive),
+}
+
+/// How much memory is lent, in the whole process.
+static LEASES: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the host uses memory of any array in place: only then is it worth asking each.
+#[inline]
+pub fn any_memory_lent() -> bool {
+    LEASES.load(Ordering::Acquire) != 0
+}
+
+/// The host's use of memory in place, for as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    memory: Arc<Allocation>,
+    writing: bool,
+}
+
+impl Lease {
+    /// Lends the memory to readers, or to one writer.
+    pub fn new(memory: &Arc<Allocation>, writing: bool) -> Result<Lease, RuntimeError> {
+        let next = |lent: isize| match (writing, lent) {
+            (true, 0) => Some(-1),
+            (false, 0..) => Some(lent + 1),
+            _ => None,
+        };
+        let taken = memory.lent.fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
+        taken.map_err(|_| RuntimeError::Lent { writing })?;
+        LEASES.fetch_add(1, Ordering::AcqRel);
+        Ok(Lease { memory: memory.clone(), writing })
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.memory.lent.fetch_add(if self.writing { 1 } else { -1 }, Ordering::AcqRel);
+        LEASES.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 impl fmt::Debug for Allocation {
@@ -274,7 +314,8 @@ impl Allocation {
     }
 
     fn make(device: Device, address: u64, bytes: usize, owner: Owner) -> Arc<Allocation> {
-        Arc::new(Allocation { address, bytes, device, owner, serial: next_serial(), uses: Mutex::default() })
+        let (serial, lent) = (next_serial(), AtomicIsize::new(0));
+        Arc::new(Allocation { address, bytes, device, owner, serial, lent, uses: Mutex::default() })
     }
 
     /// The address of the first byte; zero when there are none.
@@ -311,6 +352,25 @@ impl Allocation {
             Owner::Empty | Owner::Pool { .. } | Owner::Device => MemoryKind::Device,
             Owner::Foreign(_) => MemoryKind::Foreign,
         }
+    }
+
+    /// Whether the memory may be written through arrays, or read: the host does not use it in place.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Lent`].
+    #[inline]
+    pub fn check_unlent(&self, writing: bool) -> Result<(), RuntimeError> {
+        match self.lent.load(Ordering::Acquire) {
+            0 => Ok(()),
+            readers if readers > 0 && !writing => Ok(()),
+            _ => Err(RuntimeError::Lent { writing }),
+        }
+    }
+
+    /// Waits for the streams that have used page-locked memory.
+    pub(crate) fn wait_for_uses(&self) -> Result<(), RuntimeError> {
+        let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        uses.iter().try_for_each(Stream::synchronize)
     }
 
     /// Notes that work queued on `stream` uses the memory, so that it is not given back before that work is

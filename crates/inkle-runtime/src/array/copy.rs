@@ -27,6 +27,8 @@ impl Array {
     /// driver's.
     pub fn copy_from(&self, src: &Array, stream: Option<&Stream>) -> Result<(), RuntimeError> {
         self.check_copy(src)?;
+        self.memory().check_unlent(true)?;
+        src.memory().check_unlent(false)?;
         if self.is_empty() || !record::runs_now(&Operation::Copy { dst: self, src, stream })? {
             return Ok(());
         }
@@ -119,6 +121,8 @@ impl Array {
         if size != src.elem_bytes() {
             return Err(self.unlike(src));
         }
+        self.memory().check_unlent(true)?;
+        src.memory().check_unlent(false)?;
         self.need_contiguous("a partial copy")?;
         src.need_contiguous("a partial copy")?;
         for (array, side, offset) in [(self, "destination", dst_offset), (src, "source", src_offset)] {
@@ -246,6 +250,7 @@ impl Array {
     /// # Errors
     /// Those of [`copy_from`](Array::copy_from).
     pub fn snapshot(&self) -> Result<Array, RuntimeError> {
+        self.memory().check_unlent(false)?;
         let staged = Array::staging(self)?;
         staged.copy_now(self, None)?;
         Ok(staged)

@@ -29,6 +29,7 @@ impl Array {
     /// [`RuntimeError::ByteCount`], [`RuntimeError::WrongDevice`]; else the driver's.
     pub fn fill(&self, pattern: &[u8], stream: Option<&Stream>) -> Result<(), RuntimeError> {
         self.check_fill(pattern)?;
+        self.memory().check_unlent(true)?;
         if self.is_empty() || !record::runs_now(&Operation::Fill { dst: self, pattern, stream })? {
             return Ok(());
         }

@@ -9,6 +9,7 @@
 mod copy;
 mod fill;
 mod host;
+mod lend;
 mod plan;
 mod prepared;
 mod strided;
@@ -25,6 +26,7 @@ use crate::error::RuntimeError;
 use crate::memory::{Allocation, KeepAlive, MemoryKind};
 use crate::record;
 
+pub use lend::{HostBytes, HostBytesMut};
 pub use prepared::Prepared;
 pub use units::Units;
 pub use view::{Index, Slice};
