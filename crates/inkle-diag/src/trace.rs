@@ -1,13 +1,18 @@
 //! Where compilation spends its time: spans that a program can record and look at.
 //!
 //! A [`span`] lasts as long as its value. While nothing is recorded it costs one load of a flag. Spans of one thread lie
-//! within each other or apart, so a tool can draw them as a tree.
+//! within each other or apart, so a tool can draw them as a tree. A program can also [`observe`] spans as they begin and end.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::any::Any;
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-static ON: AtomicBool = AtomicBool::new(false);
+/// Whether spans are recorded, and whether they are observed.
+static WANTED: AtomicU8 = AtomicU8::new(0);
+const RECORDED: u8 = 1;
+const OBSERVED: u8 = 2;
+static OBSERVER: OnceLock<Observer> = OnceLock::new();
 static EVENTS: Mutex<Vec<Event>> = Mutex::new(Vec::new());
 
 /// A stage of the way from source to launch, as traces name it.
@@ -77,10 +82,16 @@ pub struct Event {
     pub length: Duration,
 }
 
+/// What is told of every span that begins; what it gives is dropped when the span ends, on the same thread.
+pub type Observer = fn(Stage, &str) -> Option<Box<dyn Any>>;
+
 /// A span that is being recorded, if anything is.
 #[derive(Debug)]
 #[must_use = "a span ends when its value is dropped"]
-pub struct Span(Option<(Stage, String, Instant)>);
+pub struct Span {
+    recorded: Option<(Stage, String, Instant)>,
+    _observed: Option<Box<dyn Any>>,
+}
 
 /// The beginning of time for events: on the clock that measures them, and on the calendar.
 pub fn epoch() -> (Instant, SystemTime) {
@@ -91,21 +102,38 @@ pub fn epoch() -> (Instant, SystemTime) {
 /// Records spans from now on, or stops.
 pub fn record(on: bool) {
     epoch();
-    ON.store(on, Ordering::Relaxed);
+    match on {
+        true => WANTED.fetch_or(RECORDED, Ordering::Relaxed),
+        false => WANTED.fetch_and(!RECORDED, Ordering::Relaxed),
+    };
+}
+
+/// Shows every span from now on to `observer`; the first observer of a process stays.
+pub fn observe(observer: Observer) {
+    OBSERVER.get_or_init(|| observer);
+    WANTED.fetch_or(OBSERVED, Ordering::Release);
 }
 
 /// Whether spans are recorded.
 pub fn is_recording() -> bool {
-    ON.load(Ordering::Relaxed)
+    WANTED.load(Ordering::Relaxed) & RECORDED != 0
 }
 
 /// Starts a span; `subject` is asked for only if it is recorded.
 #[inline]
 pub fn span<S: Into<String>>(stage: Stage, subject: impl FnOnce() -> S) -> Span {
-    if !is_recording() {
-        return Span(None);
+    match WANTED.load(Ordering::Acquire) {
+        0 => Span { recorded: None, _observed: None },
+        wanted => begin(wanted, stage, subject().into()),
     }
-    Span(Some((stage, subject().into(), Instant::now())))
+}
+
+#[cold]
+fn begin(wanted: u8, stage: Stage, subject: String) -> Span {
+    let observer = OBSERVER.get().filter(|_| wanted & OBSERVED != 0);
+    let _observed = observer.and_then(|observer| observer(stage, &subject));
+    let recorded = (wanted & RECORDED != 0).then(|| (stage, subject, Instant::now()));
+    Span { recorded, _observed }
 }
 
 /// Starts a span within another one that has the subject.
@@ -117,7 +145,7 @@ pub fn part(stage: Stage) -> Span {
 impl Drop for Span {
     #[inline]
     fn drop(&mut self) {
-        if let Some((stage, subject, started)) = self.0.take() {
+        if let Some((stage, subject, started)) = self.recorded.take() {
             finish(stage, subject, started);
         }
     }
@@ -148,9 +176,36 @@ pub fn take() -> Vec<Event> {
 mod tests {
     use super::*;
 
+    /// What is recorded and observed is the process's, so one test at a time.
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    #[test]
+    fn spans_are_shown_to_the_observer() {
+        let _alone = ALONE.lock();
+        use std::cell::RefCell;
+        thread_local! {
+            static SEEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+        }
+        struct Ended(String);
+        impl Drop for Ended {
+            fn drop(&mut self) {
+                SEEN.with_borrow_mut(|seen| seen.push(format!("end {}", self.0)));
+            }
+        }
+        observe(|stage, subject| {
+            SEEN.with_borrow_mut(|seen| seen.push(format!("{} {subject}", stage.name())));
+            Some(Box::new(Ended(stage.name().to_owned())))
+        });
+        let outer = span(Stage::Kernel, || "blur");
+        drop(part(Stage::Load));
+        drop(outer);
+        assert_eq!(SEEN.take(), ["kernel blur", "load ", "end load", "end kernel"]);
+    }
+
     #[test]
     fn spans_are_recorded_while_recording_is_on() {
-        drop(span(Stage::Kernel, || -> String { unreachable!("nothing is recorded") }));
+        let _alone = ALONE.lock();
+        drop(span(Stage::Kernel, || "not recorded"));
         record(true);
         let outer = span(Stage::Kernel, || "saxpy");
         drop(part(Stage::Llvm));
