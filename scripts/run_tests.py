@@ -80,6 +80,10 @@ def read_libtest(printed, name, content):
     return outcome
 
 
+# What of the crate `inkle` is off unless a program asks for it.
+FEATURES = "--features=inkle/glam,inkle/miette,inkle/nalgebra,inkle/ndarray"
+
+
 def has_subcommand(*command):
     return subprocess.run(["cargo", *command, "--version"], capture_output=True).returncode == 0
 
@@ -89,13 +93,14 @@ def rust_outcomes():
         # Where nextest keeps it, wherever cargo is told to build.
         report = ROOT / "target/nextest/default/junit.xml"
         report.unlink(missing_ok=True)
-        code, _ = run_shown(["cargo", "nextest", "run", "--workspace", "--locked", "--no-tests=pass"])
+        code, _ = run_shown(["cargo", "nextest", "run", "--workspace", FEATURES, "--locked", "--no-tests=pass"])
         yield read_junit(report, "rust", code == 0)
     else:
-        command = ["cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--lib", "--bins", "--tests"]
+        command = ["cargo", "test", "--workspace", FEATURES, "--locked", "--no-fail-fast", "--lib", "--bins", "--tests"]
         code, printed = run_shown([*command, "--", "--show-output"])
         yield read_libtest(printed, "rust", code == 0)
-    code, printed = run_shown(["cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--doc", "--quiet"])
+    command = ["cargo", "test", "--workspace", FEATURES, "--locked", "--no-fail-fast", "--doc", "--quiet"]
+    code, printed = run_shown(command)
     yield read_libtest(printed, "rust examples", code == 0)
 
 

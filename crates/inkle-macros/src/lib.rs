@@ -12,6 +12,7 @@
 //!
 //! Users reach the macros through the crate `inkle`, which documents them.
 #![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 mod derive;
 mod func;

@@ -78,6 +78,7 @@ pub fn take_apart(item: &mut syn::ItemFn, variables: &[Variable], is_kernel: boo
     let text = quote! {
         __ink::Text { name: #name, file: ::core::file!(), first_line: #first_line, text: #text, tree: #tree }
     };
+    refuse_recursion(&lower.names, &item.sig.ident)?;
     let (count, items) = (lower.sites, std::mem::take(&mut lower.items));
     if !is_kernel {
         refuse_variables(&lower.names, &names)?;
@@ -164,6 +165,21 @@ fn entry(name: &Name) -> TokenStream {
         Name::Callee(path) => quote!(<#path as __ink::Callable>::callee()),
         Name::Constant(value) => quote!(__ink::Name::constant(#value)),
     }
+}
+
+/// A function that calls itself would never come to an end in the checker, which puts its body where it is called.
+fn refuse_recursion(names: &[Name], own: &syn::Ident) -> syn::Result<()> {
+    for name in names {
+        if let Name::Callee(path) = name
+            && path.is_ident(own)
+        {
+            let message = format!(
+                "`{own}` calls itself, which functions of kernels cannot: threads have no stack for it; write a loop"
+            );
+            return Err(syn::Error::new_spanned(path, message));
+        }
+    }
+    Ok(())
 }
 
 /// What a function asks of the program cannot depend on its variables: the checker knows them and the program does not.

@@ -17,6 +17,7 @@
 //! v.x += 4.0;
 //! assert_eq!(Mat33::identity() * v + 1.0 * v, Vec3::new(10.0, 4.0, 6.0));
 //! ```
+#![deny(missing_docs)]
 
 pub mod builtins;
 mod bytes;
@@ -39,5 +40,5 @@ pub use scalar::{Float, Int, Number, Scalar};
 #[doc(hidden)]
 pub use subscript::{KernelIndex, Subscript, Subscripts, ix1, ix2, ix3, ix4, only_in_kernels};
 pub use typed::Typed;
-pub use value::Value;
+pub use value::{Numbers, Value};
 pub use vector::{Vector, Xy, Xyz, Xyzw};

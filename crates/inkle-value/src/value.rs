@@ -2,7 +2,13 @@
 
 use std::borrow::Cow;
 
+use bytemuck::Pod;
+
+use crate::matrix::Matrix;
+use crate::quaternion::{Quaternion, Transform};
+use crate::scalar::Number;
 use crate::typed::Typed;
+use crate::vector::Vector;
 
 /// A value that arrays can hold: copied as it is, without references to anything.
 ///
@@ -38,4 +44,33 @@ pub trait Value: Typed + Copy + Send + Sync + 'static {
     fn from_bytes(bytes: &[u8]) -> Vec<Self> {
         bytes.chunks_exact(Self::ty().size() as usize).map(Self::fetch).collect()
     }
+}
+
+/// A value that is made of numbers of one type: a number, vector, matrix, quaternion or transform.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not made of numbers of one type",
+    label = "a number, vector, matrix, quaternion or transform is needed"
+)]
+pub trait Numbers: Value + Pod {
+    /// The numbers' type.
+    type Component: Number;
+}
+
+impl<T: Number> Numbers for T {
+    type Component = T;
+}
+
+macro_rules! composed {
+    ($([$($generics:tt)*] $ty:ty;)*) => { $(
+        impl<$($generics)*> Numbers for $ty {
+            type Component = T;
+        }
+    )* };
+}
+
+composed! {
+    [const N: usize, T: Number] Vector<N, T>;
+    [const R: usize, const C: usize, T: Number] Matrix<R, C, T>;
+    [T: Number] Quaternion<T>;
+    [T: Number] Transform<T>;
 }

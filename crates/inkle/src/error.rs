@@ -46,6 +46,18 @@ pub enum Error {
         /// The slice's.
         found: usize,
     },
+    /// An array has no gradient.
+    NoGradient {
+        /// Which array.
+        what: String,
+    },
+    /// The memory of an array is not laid out as it has to be.
+    Layout {
+        /// The array.
+        array: String,
+        /// What it would have to be.
+        wanted: String,
+    },
     /// A file could not be read or written.
     File {
         /// The file.
@@ -78,6 +90,10 @@ impl fmt::Display for Error {
             Error::Length { expected, found } => {
                 write!(f, "a slice of {found} values for an array of {expected}")
             }
+            Error::NoGradient { what } => {
+                write!(f, "{what} has no gradient: make it with `with_grad`")
+            }
+            Error::Layout { array, wanted } => write!(f, "{array} cannot be used as {wanted}"),
             Error::File { path, error } => write!(f, "{}: {error}", path.display()),
             Error::NoBackward { kernel } => write!(
                 f,

@@ -115,6 +115,16 @@ impl Graph {
         self.inner.ops().op_count()
     }
 
+    /// The operations in the language of GraphViz; `verbose` adds what each works on.
+    pub fn to_dot(&self, verbose: bool) -> String {
+        inkle_graph::dot(self.inner.ops(), verbose)
+    }
+
+    /// The operations as a picture; `verbose` adds what each works on.
+    pub fn to_svg(&self, verbose: bool) -> String {
+        inkle_graph::svg(self.inner.ops(), verbose)
+    }
+
     /// The graph of the crate below, with its operations.
     pub fn inner(&self) -> &Arc<inkle_graph::Graph> {
         &self.inner
@@ -278,6 +288,22 @@ impl Saving<'_> {
         let written = inkle_graph::bundle::write_file(path, &bytes);
         written.map_err(|error| Error::File { path: path.to_owned(), error: Arc::new(error) })
     }
+}
+
+/// Whether a graph of the device is being captured on this thread.
+pub fn is_capturing(device: Device) -> bool {
+    capture::is_capturing(device)
+}
+
+/// Runs a piece of program in the midst of a capture as if there were none: what it launches runs now, and is no part of the graph.
+///
+/// # Errors
+/// That of `run`; when the device captures nothing, or inside of a condition or loop.
+pub fn capture_paused<R>(device: Device, run: impl FnOnce() -> Result<R>) -> Result<R> {
+    let paused = capture::pause(device)?;
+    let outcome = run();
+    capture::resume(paused)?;
+    outcome
 }
 
 /// Runs `on_true` or `on_false` in a graph, by the one value of `condition`; outside of a capture, at once.

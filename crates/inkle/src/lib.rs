@@ -1,4 +1,4 @@
-//! Kernels written in Rust.
+//! Kernels written in Rust: compiled when they are launched, run on CPUs and NVIDIA GPUs, differentiated, captured.
 //!
 //! A kernel is a function that runs once for every index of a launch, on all cores of the CPU or on an NVIDIA GPU. It is
 //! compiled when it is launched first, in milliseconds, and kept in a cache on disk.
@@ -18,24 +18,110 @@
 //! assert_eq!(y.to_vec()?, [12.0, 14.0, 16.0]);
 //! # Ok::<(), inkle::Error>(())
 //! ```
+//!
+//! # A tour
+//!
+//! **The body is Rust and means what it means in Rust.** rustc checks it where it stands: names, types, mutability and borrows.
+//! [`kernel`](macro@kernel) says what it can have; [`builtins`] are the functions it can call, besides your own with
+//! [`#[inkle::func]`](macro@func). Structs become values of kernels by [`#[derive(inkle::Struct)]`](macro@Struct); vectors,
+//! matrices, quaternions and transforms are there ([`Vec3`], [`Mat33`], [`Quat`], [`Transformf`]).
+//!
+//! **A launch is typed.** The arguments of `launch` are a tuple with the parameters' types, so a wrong count, type, dimension
+//! or mutability does not compile, and neither does one array passed twice, once to be written. A launch that is repeated is
+//! [prepared](Prepared) once; many launches, copies and sorts are captured in a [`Graph`] and run as one.
+//!
+//! ```
+//! # use inkle::prelude::*;
+//! # #[inkle::kernel]
+//! # fn saxpy(x: &Array<f32>, y: &mut Array<f32>, a: f32) {
+//! #     let i = tid();
+//! #     y[i] = a * x[i] + y[i];
+//! # }
+//! # let (x, mut y) = (Array::from_slice(&[1.0f32])?, Array::full(1, 10.0f32)?);
+//! let step = saxpy.prepare(1, (&x, &mut y, 2.0))?;
+//! for _ in 0..3 {
+//!     step.run()?;
+//! }
+//! drop(step);
+//! let graph = Graph::capture(Device::cpu(), || {
+//!     saxpy.launch(1, (&x, &mut y, 1.0))?;
+//!     saxpy.launch(1, (&x, &mut y, -3.0))
+//! })?;
+//! graph.launch()?;
+//! assert_eq!(y.to_vec()?, [14.0]);
+//! # Ok::<(), inkle::Error>(())
+//! ```
+//!
+//! **Arrays are on a [`Device`].** An [`Array<T, D>`](Array) has one to four dimensions; [views](ArrayView) of it are parts,
+//! transposes and other shapes. [`Array::from_vec`] takes over a vector, [`Array::host`] gives the elements of a CPU array as a
+//! slice, both without a copy. Work on a GPU is ordered by [streams](Stream); [`with_device`] and [`with_stream`] choose for a
+//! piece of program.
+//!
+//! **Gradients** of what kernels compute come from a [`Tape`]; [`optim`] steps down them.
+//!
+//! ```
+//! # use inkle::prelude::*;
+//! #[inkle::kernel]
+//! fn energy(x: &Array<f32>, e: &mut Array<f32>) {
+//!     let i = tid();
+//!     atomic_add(e, 0, 0.5 * x[i] * x[i]);
+//! }
+//!
+//! let x = Array::from_slice(&[3.0f32, -4.0])?.with_grad()?;
+//! let mut e = Array::<f32>::zeros(1)?.with_grad()?;
+//! let tape = Tape::record(|| energy.launch(2, (&x, &mut e)))?;
+//! tape.backward_from(&mut e)?;
+//! assert_eq!((e.to_vec()?, x.grad().unwrap().to_vec()?), (vec![12.5], vec![3.0, -4.0]));
+//! # Ok::<(), inkle::Error>(())
+//! ```
+//!
+//! **Graphs travel.** [`Graph::save`] writes one into a file with code for the CPUs and GPUs it may run on;
+//! [`Graph::load`] runs files that came from Rust or from Python.
+//!
+//! **Mistakes that only the launch can see**, such as functions that call each other for ever, are an [`Error`]. A `main` that
+//! returns a [`Report`] shows them with the lines of the source. An index out of bounds stops a kernel with
+//! [checks](macro@kernel#options), which are on where debug assertions are, and is not looked at without them.
+//!
+//! **Around the kernels**: algorithms over whole arrays are in [`utils`], the cache of compiled kernels in [`cache`]. The `tracing`
+//! target `inkle` has a span for each step of compilation, at level debug, and for each launch, at level trace.
+//!
+//! # Features
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `ndarray` | arrays from and to those of `ndarray`, and as its views: [`Array`]`::from_ndarray`, `ndarray`, `TryFrom` |
+//! | `glam`, `nalgebra` | `From` between vectors, matrices, quaternions, transforms and those of these crates |
+//! | `miette` | [`Report`] as a `miette::Diagnostic`, and `?` from [`Error`] to `miette::Report` |
+//! | `dynamic-llvm` | the shared library of LLVM; on by default, and quick to build |
+//! | `static-llvm` | LLVM within the program, for programs that are given to others; with `default-features = false` |
+//!
+//! `half`'s types are the scalars [`f16`] and [`bf16`], and all values of kernels but `bool` are `bytemuck::Pod`.
 #![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 // The macros name this crate by its name, in its own tests and documentation too.
 extern crate self as inkle;
 
 mod array;
 pub mod builtins;
+pub mod cache;
 mod dim;
 mod error;
 mod graph;
 mod kernel;
 mod log;
+pub mod optim;
+mod report;
+mod scope;
 mod tape;
+pub mod utils;
 
-pub use array::{Array, ArrayView, ArrayViewMut};
+pub use array::{Array, ArrayView, ArrayViewMut, Host, HostMut, Select, Slice, Span};
+#[cfg(feature = "ndarray")]
+pub use array::{NdHost, NdHostMut};
 pub use dim::{Dim, Shape};
 pub use error::{Error, Result};
-pub use graph::{Graph, Saving, capture_if, capture_while};
+pub use graph::{Graph, Saving, capture_if, capture_paused, capture_while, is_capturing};
 pub use inkle_graph::GraphError;
 pub use inkle_graph::bundle::Param;
 /// Lets kernels use a struct with named fields, or an enumeration of variants without fields.
@@ -134,15 +220,18 @@ pub use inkle_macros::func;
 pub use inkle_macros::kernel;
 pub use inkle_module::CompileError;
 pub use inkle_runtime::{
-    Device, Event, RuntimeError, Stream, default_device, device, devices, set_default_device,
+    Device, Event, RuntimeError, Stream, cpu_threads, cuda_device_count, cuda_driver_version, cuda_status,
+    default_device, device, devices, set_cpu_threads, set_default_device,
 };
 pub use inkle_value::{
-    Float, Int, Mat22, Mat22d, Mat33, Mat33d, Mat44, Mat44d, Matrix, Number, Quat, Quatd, Quaternion, Scalar,
-    SpatialMatrix, SpatialVector, Transform, Transformd, Transformf, Value, Vec2, Vec2d, Vec2h, Vec2i, Vec2u,
-    Vec2ub, Vec3, Vec3d, Vec3h, Vec3i, Vec3u, Vec3ub, Vec4, Vec4d, Vec4h, Vec4i, Vec4u, Vec4ub, Vector, bf16,
-    f16,
+    Float, Int, Mat22, Mat22d, Mat33, Mat33d, Mat44, Mat44d, Matrix, Number, Numbers, Quat, Quatd,
+    Quaternion, Scalar, SpatialMatrix, SpatialVector, Transform, Transformd, Transformf, Value, Vec2, Vec2d,
+    Vec2h, Vec2i, Vec2u, Vec2ub, Vec3, Vec3d, Vec3h, Vec3i, Vec3u, Vec3ub, Vec4, Vec4d, Vec4h, Vec4i, Vec4u,
+    Vec4ub, Vector, bf16, f16,
 };
 pub use kernel::{LaunchOptions, Prepared};
+pub use report::Report;
+pub use scope::{synchronize, with_device, with_stream};
 pub use tape::{Tape, on_backward};
 
 /// What kernels and the programs around them use: `use inkle::prelude::*`.

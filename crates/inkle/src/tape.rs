@@ -4,12 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use inkle_graph::arguments::{arrays_in, read_desc};
-use inkle_ir::{ParamLayout, Type};
+use inkle_ir::{ParamLayout, Scalar, Type};
 use inkle_module::{ArrayGrad, is_differentiable};
-use inkle_runtime::{self as rt, Device};
-use inkle_value::Number;
+use inkle_runtime::{self as rt, Device, algorithms};
+use inkle_value::{Number, bf16, f16};
 
-use crate::array::Array;
+use crate::array::{Array, ArrayView, ArrayViewMut};
 use crate::error::Result;
 use crate::kernel::{Facts, Held, Instance, LaunchOptions, run_backward};
 
@@ -22,7 +22,22 @@ thread_local! {
 /// Something that a tape runs backwards.
 enum Step {
     Launch(Box<Recorded>),
+    /// A copy: the destination, and the source with as many elements.
+    Copy(rt::Array, rt::Array),
+    /// Elements that got values which do not depend on anything before.
+    Overwrite(rt::Array),
     Custom(Box<dyn Fn() -> Result<()>>),
+}
+
+impl Step {
+    /// The arrays that it uses.
+    fn arrays(&self) -> &[rt::Array] {
+        match self {
+            Step::Launch(launch) => &launch.arrays,
+            Step::Overwrite(array) => std::slice::from_ref(array),
+            Step::Copy(..) | Step::Custom(_) => &[],
+        }
+    }
 }
 
 /// A launch that ran.
@@ -35,7 +50,7 @@ struct Recorded {
     options: LaunchOptions,
 }
 
-/// The launches of a piece of program, to find gradients.
+/// The launches, copies and fills of a piece of program, to find gradients.
 ///
 /// What a kernel reads from arrays with gradients gets, in the backward pass, the gradient that follows from that of what it
 /// wrote.
@@ -113,6 +128,8 @@ impl Tape {
         for step in self.steps.iter().rev() {
             match step {
                 Step::Launch(launch) => launch.backward()?,
+                Step::Copy(to, from) => copy_backward(to, from)?,
+                Step::Overwrite(array) => array.grad().map_or(Ok(()), |grad| grad.zero(None))?,
                 Step::Custom(run) => run()?,
             }
         }
@@ -131,18 +148,155 @@ impl Tape {
         self.backward()
     }
 
-    /// Sets the gradients of all arrays of the launches to zero.
+    fn arrays(&self) -> impl Iterator<Item = &rt::Array> {
+        self.steps.iter().flat_map(|step| match step {
+            Step::Copy(to, from) => vec![to, from],
+            other => other.arrays().iter().collect(),
+        })
+    }
+
+    /// Sets the gradients of all arrays of the launches and copies to zero.
     ///
     /// # Errors
     /// What the device reports.
     pub fn zero(&self) -> Result<()> {
-        for step in &self.steps {
-            let Step::Launch(launch) = step else { continue };
-            for grad in launch.arrays.iter().filter_map(rt::Array::grad) {
-                grad.zero(None)?;
-            }
+        self.arrays().filter_map(rt::Array::grad).try_for_each(|grad| Ok(grad.zero(None)?))
+    }
+}
+
+/// Adds a copy to the tape that is recording, if there is one.
+#[inline]
+pub(crate) fn record_copy(to: &rt::Array, from: &rt::Array) {
+    if is_recording() {
+        push_copy(to, from);
+    }
+}
+
+#[cold]
+fn push_copy(to: &rt::Array, from: &rt::Array) {
+    if to.grad().is_none() {
+        return;
+    }
+    if from.grad().is_none() || !is_differentiable(to.dtype()) {
+        return record_overwrite(to);
+    }
+    STEPS.with_borrow_mut(|steps| steps.push(Step::Copy(to.clone(), from.clone())));
+}
+
+/// Adds to the tape that is recording, if there is one, that all elements got values which do not depend on anything before.
+#[inline]
+pub(crate) fn record_overwrite(array: &rt::Array) {
+    if is_recording() {
+        push_overwrite(array);
+    }
+}
+
+#[cold]
+fn push_overwrite(array: &rt::Array) {
+    // Where nothing on the tape used the elements before, nobody is misled by the gradient of what they hold now.
+    let is_used = |steps: &[Step]| steps.iter().flat_map(Step::arrays).any(|used| overlap(used, array));
+    if array.grad().is_some() && STEPS.with_borrow(|steps| is_used(steps)) {
+        STEPS.with_borrow_mut(|steps| steps.push(Step::Overwrite(array.clone())));
+    }
+}
+
+/// Notes an operation through which no gradients flow; one that gets lost there is reported.
+pub(crate) fn overwritten(operation: &str, read: &[&rt::Array], written: &[&rt::Array]) {
+    if !is_recording() {
+        return;
+    }
+    written.iter().for_each(|array| record_overwrite(array));
+    let has_grad = |arrays: &[&rt::Array]| arrays.iter().any(|array| array.grad().is_some());
+    if has_grad(read) && has_grad(written) {
+        tracing::warn!(
+            target: "inkle",
+            "{operation} is not differentiated: gradients of what it writes do not flow to what it reads; use a kernel, or \
+             arrays without gradients"
+        );
+    }
+}
+
+/// Whether the bytes from the first to the last element of two arrays have one in common.
+fn overlap(a: &rt::Array, b: &rt::Array) -> bool {
+    let span = |array: &rt::Array| {
+        let reach = array.shape().iter().zip(array.strides());
+        let below: i64 = reach.map(|(&extent, &stride)| i64::from((extent - 1).max(0)) * stride.min(0)).sum();
+        let first = array.address().wrapping_add_signed(below);
+        first..first + array.span_bytes() as u64
+    };
+    let (a, b) = (span(a), span(b));
+    a.start < b.end && b.start < a.end
+}
+
+/// Moves the gradient of what a copy wrote to what it read.
+fn copy_backward(to: &rt::Array, from: &rt::Array) -> Result<()> {
+    let (Some(of), Some(sum)) = (to.grad(), from.grad()) else { return Ok(()) };
+    // A copy that is apart from both: they can overlap, and lie on two devices.
+    let local = of.to_device(sum.device())?.to_contiguous(None)?;
+    of.zero(None)?;
+    accumulate(sum, &local)
+}
+
+#[inkle::kernel(enable_backward = false)]
+fn add_gradients<T: Number>(to: &mut Array<T>, of: &Array<T>) {
+    let i = crate::builtins::tid();
+    to[i] = to[i] + of[i];
+}
+
+/// Adds floats to those of an array of the same shape and type; `of` has no gaps.
+fn accumulate(to: &rt::Array, of: &rt::Array) -> Result<()> {
+    fn add<T: Number>(to: &rt::Array, of: &rt::Array) -> Result<()> {
+        let (mut to, of) = (ArrayViewMut::<T>::wrap(to.clone()), ArrayView::<T>::wrap(of.clone()));
+        add_gradients.launch(of.len(), (&mut *to, &*of))
+    }
+    let whole = if to.is_contiguous() { to.clone() } else { to.to_contiguous(None)? };
+    let (Some(sums), Some(terms)) = (whole.numbers(), of.numbers()) else {
+        return accumulate_structs(to, of);
+    };
+    match sums.dtype().as_scalar() {
+        Some(Scalar::F16) => add::<f16>(&sums, &terms)?,
+        Some(Scalar::BF16) => add::<bf16>(&sums, &terms)?,
+        Some(Scalar::F32) => add::<f32>(&sums, &terms)?,
+        Some(Scalar::F64) => add::<f64>(&sums, &terms)?,
+        _ => {}
+    }
+    if !to.is_contiguous() {
+        to.copy_from(&whole, None)?;
+    }
+    Ok(())
+}
+
+/// As [`accumulate`], for elements with floats of several types or other things between them: on the host.
+fn accumulate_structs(to: &rt::Array, of: &rt::Array) -> Result<()> {
+    algorithms::needs_result_now("the backward pass of a copy of structs", to, "arrays of numbers")?;
+    fn add<T: Number>(to: &mut [u8], of: &[u8]) {
+        (T::fetch(to) + T::fetch(of)).store(to);
+    }
+    let mut parts = Vec::new();
+    float_parts(to.dtype(), 0, &mut parts);
+    let (mut sums, terms, size) = (to.to_bytes()?, of.to_bytes()?, to.elem_bytes());
+    for (sum, term) in sums.chunks_exact_mut(size).zip(terms.chunks_exact(size)) {
+        for &(at, scalar) in &parts {
+            let add = match scalar {
+                Scalar::F16 => add::<f16>,
+                Scalar::BF16 => add::<bf16>,
+                Scalar::F32 => add::<f32>,
+                _ => add::<f64>,
+            };
+            add(&mut sum[at..], &term[at..]);
         }
-        Ok(())
+    }
+    Ok(to.write_bytes(&sums)?)
+}
+
+/// Where the floats of a type lie.
+fn float_parts(ty: Type, at: usize, parts: &mut Vec<(usize, Scalar)>) {
+    if let Some(structure) = ty.as_struct() {
+        for (field, place) in structure.fields.iter().zip(structure.layout().0) {
+            float_parts(field.ty, at + place.offset as usize, parts);
+        }
+    } else if let (Some(scalar), Some(count)) = (ty.scalar().filter(|s| s.is_float()), ty.component_count()) {
+        parts.extend((0..count as usize).map(|index| (at + index * scalar.size() as usize, scalar)));
     }
 }
 
@@ -154,10 +308,10 @@ pub fn on_backward(run: impl Fn() -> Result<()> + 'static) {
 }
 
 /// Stops recording for a while.
-struct Pause(bool);
+pub(crate) struct Pause(bool);
 
 impl Pause {
-    fn new() -> Pause {
+    pub(crate) fn new() -> Pause {
         Pause(RECORDING.replace(false))
     }
 }
@@ -206,6 +360,12 @@ fn push(
 
 impl Recorded {
     fn backward(&self) -> Result<()> {
+        if rt::any_memory_lent() {
+            for array in &self.arrays {
+                array.memory().check_unlent(false)?;
+                array.grad().map_or(Ok(()), |grad| grad.memory().check_unlent(true))?;
+            }
+        }
         let grads = gradients(self.instance.types(), &self.words);
         let code = self.instance.backward(&grads)?;
         let (words, facts) = (&self.words, self.facts);

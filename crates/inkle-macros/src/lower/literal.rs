@@ -21,7 +21,7 @@ impl Lower<'_> {
         };
         let Some(kind) = self.number(&lit, negative) else {
             return self
-                .error(expr, "kernels have no values of this kind; strings are for `print!` and `assert!`");
+                .error(expr, "kernels have no values of this kind; texts are for `println!` and `assert!`");
         };
         let plain = Expr::new(kind, span);
         if matches!(lit, Lit::Bool(_)) {

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use inkle_diag::SourceFile;
+use inkle_diag::trace::{self, Stage};
 use inkle_frontend::env::{Binding, ConstValue, FunctionKey, FunctionSource, ParamSpec};
 use inkle_frontend::pattern::{Pattern, ScalarPattern};
 use inkle_frontend::respan;
@@ -136,6 +137,7 @@ impl Definition {
     pub(crate) fn source(&'static self) -> &'static Arc<FunctionSource> {
         self.source.get_or_init(|| {
             let Text { name, file, first_line, text, tree } = *self.text;
+            let _span = trace::span(Stage::Parse, || name);
             let mut def: FunctionDef =
                 postcard::from_bytes(tree).expect("the macro stored the tree in the format of this version");
             let lines = "\n".repeat(first_line.saturating_sub(1) as usize) + text;

@@ -183,6 +183,7 @@ impl Instance {
     /// The kernel checked, at the first call.
     pub(crate) fn forward(&'static self) -> Result<&'static Code> {
         let code = self.forward.get_or_init(|| {
+            crate::log::follow_stages();
             let _span = trace::span(Stage::Kernel, || self.name());
             let env = RustEnvironment::default();
             let check = CheckOptions { max_unroll: self.settings.max_unroll };

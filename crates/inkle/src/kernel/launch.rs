@@ -105,6 +105,7 @@ pub fn launch_with<'a>(
         pack(&mut packer)?;
         let (words, facts, arrays) = packer.finish();
         let device = device(instance, options, &arrays)?;
+        let _span = crate::log::launch(instance.name(), bounds.size);
         crate::tape::record(instance, words, facts, &arrays, device, options);
         if bounds.size == 0 {
             return Ok(());
@@ -273,6 +274,7 @@ impl Prepared<'_> {
     /// What the device or a failed check reports.
     #[inline]
     pub fn run(&self) -> Result<()> {
+        let _span = crate::log::launch(self.instance.name(), self.size);
         if let Loaded::Cpu(function) = &*self.loaded
             && !capture::watches(self.device)
             && !crate::tape::is_recording()

@@ -1,15 +1,26 @@
 //! Typed arrays.
 
+mod host;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+mod view;
+
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{Bound, Deref, DerefMut, Index, IndexMut, RangeBounds};
+use std::ops::{Index, IndexMut};
 
 use inkle_ir::Type;
-use inkle_runtime::{self as rt, Device, Slice, Stream};
+use inkle_runtime::{self as rt, Device, Stream};
 use inkle_value::{KernelIndex, Typed, Value, only_in_kernels};
 
 use crate::dim::Shape;
 use crate::error::{Error, Result};
+use crate::tape;
+
+pub use host::{Host, HostMut};
+#[cfg(feature = "ndarray")]
+pub use ndarray::{NdHost, NdHostMut};
+pub use view::{ArrayView, ArrayViewMut, Select, Slice, Span};
 
 /// An array of `D` dimensions on a device.
 ///
@@ -82,10 +93,7 @@ impl<T: Value, const D: usize> Array<T, D> {
     pub fn from_shape_on(device: Device, shape: impl Shape<D>, values: &[T]) -> Result<Self> {
         let () = Self::DIMS;
         let shape = shape.shape();
-        let expected = shape.iter().try_fold(1usize, |n, &extent| n.checked_mul(extent));
-        if expected != Some(values.len()) {
-            return Err(Error::Length { expected: expected.unwrap_or(usize::MAX), found: values.len() });
-        }
+        check_count(shape, values.len())?;
         Ok(Array::wrap(rt::Array::from_bytes(device, T::ty(), &extents(shape), &T::bytes_of(values))?))
     }
 
@@ -144,7 +152,10 @@ impl<T: Value, const D: usize> Array<T, D> {
     /// When the index is out of range; what the device reports.
     pub fn set(&mut self, index: [usize; D], value: T) -> Result<()> {
         let indices = index.map(|i| rt::Index::At(i64::try_from(i).unwrap_or(i64::MAX)));
-        Ok(self.inner.select(&indices)?.write_bytes(&T::bytes_of(&[value]))?)
+        let place = self.inner.select(&indices)?;
+        place.write_bytes(&T::bytes_of(&[value]))?;
+        tape::record_overwrite(&place);
+        Ok(())
     }
 
     /// Sets all elements, the last index running fastest.
@@ -155,7 +166,9 @@ impl<T: Value, const D: usize> Array<T, D> {
         if values.len() != self.len() {
             return Err(Error::Length { expected: self.len(), found: values.len() });
         }
-        Ok(self.inner.write_bytes(&T::bytes_of(values))?)
+        self.inner.write_bytes(&T::bytes_of(values))?;
+        tape::record_overwrite(&self.inner);
+        Ok(())
     }
 
     /// Sets all elements to those of another array of the same shape, on any device.
@@ -163,7 +176,9 @@ impl<T: Value, const D: usize> Array<T, D> {
     /// # Errors
     /// When the shapes differ; what the devices report.
     pub fn copy_from(&mut self, other: &Array<T, D>) -> Result<()> {
-        Ok(self.inner.copy_from(&other.inner, None)?)
+        self.inner.copy_from(&other.inner, None)?;
+        tape::record_copy(&self.inner, &other.inner);
+        Ok(())
     }
 
     /// As [`copy_from`](Array::copy_from), queued on a stream.
@@ -171,7 +186,32 @@ impl<T: Value, const D: usize> Array<T, D> {
     /// # Errors
     /// When the shapes differ; what the devices report.
     pub fn copy_from_on(&mut self, other: &Array<T, D>, stream: &Stream) -> Result<()> {
-        Ok(self.inner.copy_from(&other.inner, Some(stream))?)
+        self.inner.copy_from(&other.inner, Some(stream))?;
+        tape::record_copy(&self.inner, &other.inner);
+        Ok(())
+    }
+
+    /// Copies `count` elements, in the order of memory, from place `from` of another array to place `to` of this one. Shapes do
+    /// not matter; neither has gaps.
+    ///
+    /// # Errors
+    /// [`RuntimeError::RangeOutOfBounds`](rt::RuntimeError::RangeOutOfBounds),
+    /// [`RuntimeError::NotContiguous`](rt::RuntimeError::NotContiguous); what the devices report.
+    pub fn copy_range_from<const E: usize>(
+        &mut self,
+        to: usize,
+        other: &Array<T, E>,
+        from: usize,
+        count: usize,
+    ) -> Result<()> {
+        self.inner.copy_range_from(to, &other.inner, from, count, None)?;
+        if tape::is_recording() {
+            let part = |array: &rt::Array, start: usize| {
+                array.flatten()?.slice(0, Slice::range(start as i64, (start + count) as i64))
+            };
+            tape::record_copy(&part(&self.inner, to)?, &part(&other.inner, from)?);
+        }
+        Ok(())
     }
 
     /// Sets all elements to a value.
@@ -179,7 +219,35 @@ impl<T: Value, const D: usize> Array<T, D> {
     /// # Errors
     /// What the device reports.
     pub fn fill(&mut self, value: T) -> Result<()> {
-        Ok(self.inner.fill(&T::bytes_of(&[value]), None)?)
+        self.inner.fill(&T::bytes_of(&[value]), None)?;
+        tape::record_overwrite(&self.inner);
+        Ok(())
+    }
+
+    /// Sets all bytes of all elements to zero.
+    ///
+    /// # Errors
+    /// What the device reports.
+    pub fn zero(&mut self) -> Result<()> {
+        self.inner.zero(None)?;
+        tape::record_overwrite(&self.inner);
+        Ok(())
+    }
+
+    /// An array of zeros with the shape of another one, on its device.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn zeros_like<U: Value>(other: &Array<U, D>) -> Result<Self> {
+        Array::zeros_on(other.device(), other.shape().map(|extent| extent as usize))
+    }
+
+    /// An array with the same value everywhere and the shape of another one, on its device.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn full_like<U: Value>(other: &Array<U, D>, value: T) -> Result<Self> {
+        Array::full_on(other.device(), other.shape().map(|extent| extent as usize), value)
     }
 
     /// A copy on a device.
@@ -204,6 +272,14 @@ impl<T: Value, const D: usize> Array<T, D> {
         self.to_device(self.device())
     }
 
+    /// Gives up the gradient.
+    ///
+    /// # Errors
+    /// None that are known.
+    pub fn drop_grad(&mut self) -> Result<()> {
+        Ok(self.inner.set_grad(None)?)
+    }
+
     /// Gives the array a gradient of zeros, if it has none.
     ///
     /// # Errors
@@ -223,71 +299,12 @@ impl<T: Value, const D: usize> Array<T, D> {
 
     /// The gradient, if the array has one.
     pub fn grad(&self) -> Option<ArrayView<'_, T, D>> {
-        self.inner.grad().map(|grad| ArrayView { array: Array::wrap(grad.clone()), of: PhantomData })
+        self.inner.grad().map(|grad| ArrayView::wrap(grad.clone()))
     }
 
     /// The gradient to write to, if the array has one.
     pub fn grad_mut(&mut self) -> Option<ArrayViewMut<'_, T, D>> {
-        self.inner.grad().map(|grad| ArrayViewMut { array: Array::wrap(grad.clone()), of: PhantomData })
-    }
-
-    /// Some places of the first dimension.
-    ///
-    /// # Errors
-    /// [`RuntimeError`](rt::RuntimeError) when the range is out of the array.
-    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<ArrayView<'_, T, D>> {
-        Ok(ArrayView { array: Array::wrap(self.sliced(&range)?), of: PhantomData })
-    }
-
-    /// Some places of the first dimension, to write to.
-    ///
-    /// # Errors
-    /// As [`slice`](Array::slice).
-    pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> Result<ArrayViewMut<'_, T, D>> {
-        Ok(ArrayViewMut { array: Array::wrap(self.sliced(&range)?), of: PhantomData })
-    }
-
-    fn sliced(&self, range: &impl RangeBounds<usize>) -> Result<rt::Array> {
-        let extent = self.shape()[0] as usize;
-        let start = match range.start_bound() {
-            Bound::Included(&start) => start,
-            Bound::Excluded(&start) => start.saturating_add(1),
-            Bound::Unbounded => 0,
-        };
-        let stop = match range.end_bound() {
-            Bound::Included(&stop) => stop.saturating_add(1),
-            Bound::Excluded(&stop) => stop,
-            Bound::Unbounded => extent,
-        };
-        if start > stop || stop > extent {
-            let index = i64::try_from(if start > stop { start } else { stop }).unwrap_or(i64::MAX);
-            return Err(rt::RuntimeError::IndexOutOfRange { dim: 0, index, extent: extent as i32 }.into());
-        }
-        Ok(self.inner.slice(0, Slice::range(start as i64, stop as i64))?)
-    }
-
-    /// The elements in another shape.
-    ///
-    /// # Errors
-    /// When the array has gaps, or another number of elements.
-    pub fn reshape<const E: usize>(&self, shape: impl Shape<E>) -> Result<ArrayView<'_, T, E>> {
-        Ok(ArrayView { array: Array::wrap(self.inner.reshape(&extents(shape.shape()))?), of: PhantomData })
-    }
-
-    /// The elements in another shape, to write to.
-    ///
-    /// # Errors
-    /// When the array has gaps, or another number of elements.
-    pub fn reshape_mut<const E: usize>(&mut self, shape: impl Shape<E>) -> Result<ArrayViewMut<'_, T, E>> {
-        Ok(ArrayViewMut { array: Array::wrap(self.inner.reshape(&extents(shape.shape()))?), of: PhantomData })
-    }
-
-    /// The dimensions in reverse order.
-    ///
-    /// # Errors
-    /// None that are known.
-    pub fn transposed(&self) -> Result<ArrayView<'_, T, D>> {
-        Ok(ArrayView { array: Array::wrap(self.inner.transpose(None)?), of: PhantomData })
+        self.inner.grad().map(|grad| ArrayViewMut::wrap(grad.clone()))
     }
 }
 
@@ -304,6 +321,16 @@ impl<T, const D: usize> Array<T, D> {
     )]
     pub fn len(&self) -> usize {
         self.inner.len()
+    }
+
+    /// The distances of neighbours in each dimension, bytes.
+    pub fn strides(&self) -> [i64; D] {
+        std::array::from_fn(|dim| self.inner.strides()[dim])
+    }
+
+    /// Whether the elements follow one another, the last index running fastest, without gaps.
+    pub fn is_contiguous(&self) -> bool {
+        self.inner.is_contiguous()
     }
 
     /// The device that the elements are on.
@@ -342,6 +369,13 @@ impl<T: Value, const D: usize> fmt::Debug for Array<T, D> {
     }
 }
 
+impl<T: Value, const D: usize> fmt::Display for Array<T, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (elem, shape, device) = (T::ty(), self.shape(), self.device());
+        write!(f, "an array of {elem} with shape {shape:?} on {device}")
+    }
+}
+
 impl<T: Value, const D: usize> Typed for Array<T, D> {
     fn ty() -> Type {
         Type::array(T::ty(), D as u32)
@@ -364,38 +398,13 @@ impl<T: Value, const D: usize> IndexMut<KernelIndex<D>> for Array<T, D> {
     }
 }
 
-/// A part of an array, or the array in another shape; it goes wherever a `&Array` goes.
-pub struct ArrayView<'a, T, const D: usize = 1> {
-    array: Array<T, D>,
-    of: PhantomData<&'a T>,
-}
-
-/// As [`ArrayView`], to write to; it goes wherever a `&mut Array` goes.
-pub struct ArrayViewMut<'a, T, const D: usize = 1> {
-    array: Array<T, D>,
-    of: PhantomData<&'a mut T>,
-}
-
-impl<T, const D: usize> Deref for ArrayView<'_, T, D> {
-    type Target = Array<T, D>;
-
-    fn deref(&self) -> &Array<T, D> {
-        &self.array
+/// Whether a shape has as many elements as there are values.
+fn check_count<const D: usize>(shape: [usize; D], found: usize) -> Result<()> {
+    let expected = shape.iter().try_fold(1usize, |n, &extent| n.checked_mul(extent));
+    if expected == Some(found) {
+        return Ok(());
     }
-}
-
-impl<T, const D: usize> Deref for ArrayViewMut<'_, T, D> {
-    type Target = Array<T, D>;
-
-    fn deref(&self) -> &Array<T, D> {
-        &self.array
-    }
-}
-
-impl<T, const D: usize> DerefMut for ArrayViewMut<'_, T, D> {
-    fn deref_mut(&mut self) -> &mut Array<T, D> {
-        &mut self.array
-    }
+    Err(Error::Length { expected: expected.unwrap_or(usize::MAX), found })
 }
 
 fn extents<const D: usize>(shape: [usize; D]) -> [i64; D] {

@@ -1,0 +1,288 @@
+//! What programs do around their kernels: optimisers, algorithms, copies on tapes, reports, logs.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
+
+use inkle::optim::{Adam, Sgd};
+use inkle::prelude::*;
+use inkle::{Error, Report, Result, Struct, Vec2d, capture_paused, on_backward, utils, with_device};
+
+#[inkle::kernel]
+fn scale<T: Float>(x: &Array<T>, by: T, y: &mut Array<T>) {
+    let i = tid();
+    y[i] = by * x[i];
+}
+
+#[test]
+fn copies_on_a_tape_have_gradients() -> Result<()> {
+    let x = Array::from_slice(&[1.0f32, 2.0, 3.0])?.with_grad()?;
+    let mut middle = Array::<f32>::zeros(3)?.with_grad()?;
+    let mut y = Array::<f32>::zeros(3)?.with_grad()?;
+    let tape = Tape::record(|| {
+        middle.copy_from(&x)?;
+        scale.launch(3, (&middle, 5.0, &mut y))?;
+        // What follows an overwrite of the input has its own gradient.
+        middle.fill(7.0)?;
+        middle.copy_range_from(0, &x, 1, 2)?;
+        let mut view = y.slice_mut(..2)?;
+        view.copy_from(&*middle.slice(..2)?)
+    })?;
+    y.grad_mut().unwrap().copy_from_slice(&[1.0, 10.0, 100.0])?;
+    tape.backward()?;
+    // Through the first copy only the third element; through the second the first two, from one place further on.
+    assert_eq!(x.grad().unwrap().to_vec()?, [0.0, 1.0, 510.0]);
+    // The launch wrote all of it, so what was before it has no part in what comes after.
+    assert_eq!(y.grad().unwrap().to_vec()?, [0.0; 3]);
+    tape.zero()?;
+    assert_eq!(x.grad().unwrap().to_vec()?, [0.0; 3]);
+    Ok(())
+}
+
+#[test]
+fn copies_of_columns_have_gradients() -> Result<()> {
+    let x = Array::from_shape([2, 2], &[1.0f64, 2.0, 3.0, 4.0])?.with_grad()?;
+    let mut y = Array::<f64, 2>::zeros([2, 2])?.with_grad()?;
+    let tape = Tape::record(|| y.select_mut((.., 0))?.copy_from(&*x.select((.., 1))?))?;
+    y.grad_mut().unwrap().copy_from_slice(&[1.0, 2.0, 3.0, 4.0])?;
+    tape.backward()?;
+    assert_eq!(x.grad().unwrap().to_vec()?, [0.0, 1.0, 0.0, 3.0]);
+    Ok(())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Struct)]
+struct Ball {
+    position: Vec2d,
+    kind: i32,
+    radius: f32,
+}
+
+#[test]
+fn copies_of_structs_have_gradients() -> Result<()> {
+    let ball = |x: f64, radius| Ball { position: Vec2d::new(x, 2.0 * x), kind: 3, radius };
+    let from = Array::from_slice(&[ball(1.0, 0.5)])?.with_grad()?;
+    let mut to = Array::<Ball>::from_slice(&[ball(0.0, 0.0)])?.with_grad()?;
+    let tape = Tape::record(|| to.copy_from(&from))?;
+    to.grad_mut().unwrap().copy_from_slice(&[Ball { kind: 0, ..ball(4.0, 8.0) }])?;
+    tape.backward()?;
+    tape.backward()?;
+    assert_eq!(from.grad().unwrap().to_vec()?, [Ball { kind: 0, ..ball(4.0, 8.0) }]);
+    Ok(())
+}
+
+/// Runs the kernel that is a parabola around `goal` in each component, backwards.
+#[inkle::kernel]
+fn parabola<T: Float>(x: &Array<T>, goal: T, loss: &mut Array<T>) {
+    let d = x[tid()] - goal;
+    atomic_add(loss, 0, d * d);
+}
+
+#[test]
+fn sgd_steps_are_those_of_its_definition() -> Result<()> {
+    let mut x = Array::from_slice(&[4.0f64])?.with_grad()?;
+    let mut sgd = Sgd::new(0.1);
+    (sgd.momentum, sgd.dampening, sgd.weight_decay) = (0.5, 0.25, 0.1);
+    let (mut expected, mut velocity) = (4.0f64, 0.0);
+    for step in 0..5 {
+        x.grad_mut().unwrap().fill(2.0)?;
+        sgd.step(&mut [&mut x])?;
+        let gradient = 2.0 + 0.1 * expected;
+        velocity = if step == 0 { gradient } else { 0.5 * velocity + 0.75 * gradient };
+        expected -= 0.1 * velocity;
+        assert!((x.to_vec()?[0] - expected).abs() < 1e-12);
+    }
+    Ok(())
+}
+
+#[test]
+fn adam_finds_the_minimum_of_arrays_of_several_types() -> Result<()> {
+    let mut single = Array::from_slice(&[5.0f32, -3.0])?.with_grad()?;
+    let mut half = Array::from_slice(&[inkle::f16::from_f32(2.0)])?.with_grad()?;
+    let mut adam = Adam::new(0.05);
+    let (mut loss, mut half_loss) = (Array::<f32>::zeros(1)?.with_grad()?, Array::zeros(1)?.with_grad()?);
+    for _ in 0..400 {
+        let tape = Tape::record(|| {
+            parabola.launch(2, (&single, 1.0, &mut loss))?;
+            parabola.launch(1, (&half, inkle::f16::from_f32(-1.0), &mut half_loss))
+        })?;
+        half_loss.grad_mut().unwrap().fill(inkle::f16::ONE)?;
+        tape.backward_from(&mut loss)?;
+        adam.step(&mut [&mut single, &mut half])?;
+        tape.zero()?;
+    }
+    assert!(single.to_vec()?.iter().all(|x| (x - 1.0).abs() < 0.02), "{:?}", single.to_vec());
+    assert!((half.to_vec()?[0].to_f32() + 1.0).abs() < 0.05, "{:?}", half.to_vec());
+    let error = adam.step(&mut [&mut Array::<f32>::zeros(1)?]).unwrap_err();
+    assert!(
+        matches!(error, Error::NoGradient { .. }) && error.to_string().contains("parameter 0"),
+        "{error}"
+    );
+    Ok(())
+}
+
+#[test]
+fn algorithms_work_on_whole_arrays() -> Result<()> {
+    let x = Array::from_shape([2, 3], &[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+    assert_eq!((utils::array_sum(&x)?, utils::array_inner(&x, &x)?), (21.0, 91.0));
+    let mut rows = Array::<f32, 2>::zeros([2, 1])?;
+    utils::array_sum_into(&x, Some(1), &mut rows)?;
+    assert_eq!(rows.to_vec()?, [6.0, 15.0]);
+    let points = Array::from_slice(&[Vec2::new(1.0, 2.0), Vec2::new(3.0, 4.0)])?;
+    assert_eq!(utils::array_sum(&points)?, Vec2::new(4.0, 6.0));
+    let mut sums = Array::zeros(2)?;
+    utils::array_scan(&points, &mut sums, false)?;
+    assert_eq!(sums.to_vec()?, [Vec2::zero(), Vec2::new(1.0, 2.0)]);
+    let mut whole = Array::<i32, 2>::zeros([2, 3])?;
+    utils::array_cast(&x, &mut whole)?;
+    assert_eq!(whole.to_vec()?, [1, 2, 3, 4, 5, 6]);
+    let (mut keys, mut values) = (Array::from_slice(&[5, 1, 4, 2])?, Array::from_slice(&[50, 10, 40, 20])?);
+    utils::segmented_sort_pairs(&mut keys, &mut values, &Array::from_slice(&[0, 2, 4])?, None)?;
+    assert_eq!((keys.to_vec()?, values.to_vec()?), (vec![1, 5, 2, 4], vec![10, 50, 20, 40]));
+    let (found, lengths) = utils::runlength_encode(&Array::from_slice(&[7u32, 7, 8])?)?;
+    assert_eq!((found.to_vec()?, lengths.to_vec()?), (vec![7, 8], vec![2, 1]));
+    Ok(())
+}
+
+#[test]
+fn a_sort_becomes_part_of_a_graph() -> Result<()> {
+    let (mut keys, mut values) = (Array::from_slice(&[3.0f32, 1.0])?, Array::from_slice(&[30, 10])?);
+    let graph = Graph::capture(Device::cpu(), || utils::radix_sort_pairs(&mut keys, &mut values))?;
+    assert_eq!(keys.to_vec()?, [3.0, 1.0]);
+    graph.launch()?;
+    assert_eq!((keys.to_vec()?, values.to_vec()?), (vec![1.0, 3.0], vec![10, 30]));
+    keys.copy_from_slice(&[9.0, 8.0])?;
+    graph.launch()?;
+    assert_eq!((keys.to_vec()?, values.to_vec()?), (vec![8.0, 9.0], vec![30, 10]));
+    assert!(graph.to_dot(false).starts_with("digraph"));
+    Ok(())
+}
+
+#[test]
+fn a_capture_can_be_paused() -> Result<()> {
+    let x = Array::from_slice(&[1.0f32])?;
+    let (mut y, mut now) = (Array::zeros(1)?, Array::zeros(1)?);
+    let graph = Graph::capture(Device::cpu(), || {
+        capture_paused(Device::cpu(), || scale.launch(1, (&x, 2.0, &mut now)))?;
+        scale.launch(1, (&x, 3.0, &mut y))
+    })?;
+    assert_eq!((now.to_vec()?, y.to_vec()?), (vec![2.0], vec![0.0]));
+    assert_eq!(graph.op_count(), 1);
+    assert!(capture_paused(Device::cpu(), || Ok(())).is_err());
+    assert!(with_device(Device::cpu(), inkle::default_device).is_cpu());
+    inkle::synchronize()
+}
+
+#[test]
+fn a_tape_that_is_dropped_in_its_own_step_is_no_trouble() -> Result<()> {
+    let tape = Tape::record(|| {
+        on_backward(|| Tape::record(|| Ok(())).map(drop));
+        Ok(())
+    })?;
+    tape.backward()
+}
+
+#[inkle::func]
+fn ping(n: i32) -> i32 {
+    pong(n + 1)
+}
+
+#[inkle::func]
+fn pong(n: i32) -> i32 {
+    ping(n - 1)
+}
+
+#[inkle::kernel]
+fn to_and_fro(x: &mut Array<i32>) {
+    let i = tid();
+    x[i] = ping(i);
+}
+
+#[test]
+fn a_mistake_is_reported_with_code_and_place() -> Result<()> {
+    let mut x = Array::zeros(1)?;
+    let report = Report::from(to_and_fro.launch(1, (&mut x,)).unwrap_err());
+    assert_eq!(report.code(), "F007");
+    assert!(report.to_string().contains("calls itself"), "{report}");
+    let mistake = report.mistakes().next().unwrap();
+    let (file, line, column) = Report::place(mistake.span).unwrap();
+    let text = include_str!("host.rs").lines().nth(line - 1).unwrap();
+    assert!(
+        file.ends_with("host.rs") && text[column - 1..].starts_with("ping(n - 1)"),
+        "{file}:{line}:{column}"
+    );
+    let whole = format!("{report:?}");
+    assert!(
+        whole.contains("error[F007]") && whole.contains("ping(n - 1)") && whole.contains("help:"),
+        "{whole}"
+    );
+    let report = Report::from(x.set([3], 1).unwrap_err());
+    assert_eq!((report.code(), report.mistakes().count()), ("inkle::out_of_range", 0));
+    Ok(())
+}
+
+#[cfg(feature = "miette")]
+#[test]
+fn miette_shows_the_place_in_the_source() -> Result<()> {
+    let mut x = Array::zeros(1)?;
+    let report = miette::Report::from(to_and_fro.launch(1, (&mut x,)).unwrap_err());
+    assert_eq!(report.code().unwrap().to_string(), "F007");
+    assert!(report.help().is_some());
+    let label = report.labels().unwrap().next().unwrap();
+    let text = report.source_code().unwrap().read_span(label.inner(), 0, 0).unwrap();
+    let text = String::from_utf8_lossy(text.data()).into_owned();
+    assert_eq!(text.trim(), "ping(n - 1)");
+    let report = miette::Report::from(x.set([3], 1).unwrap_err());
+    assert_eq!(report.code().unwrap().to_string(), "inkle::out_of_range");
+    Ok(())
+}
+
+/// What a program's log gets, as lines of names and fields.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl tracing::Subscriber for Log {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        metadata.target() == "inkle"
+    }
+
+    fn new_span(&self, span: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        struct Fields(String);
+        impl tracing::field::Visit for Fields {
+            fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+                let _ = write!(self.0, " {field}={value:?}");
+            }
+        }
+        let mut line = Fields(span.metadata().name().to_owned());
+        span.record(&mut line);
+        self.0.lock().unwrap().push(line.0);
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, _: &tracing::Event<'_>) {}
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[inkle::kernel]
+fn logged(x: &mut Array<f32>) {
+    x[tid()] += 41.75;
+}
+
+#[test]
+fn the_log_has_spans_of_compilation_and_launches() -> Result<()> {
+    let log = Log::default();
+    let mut x = Array::<f32>::zeros(2)?;
+    tracing::subscriber::with_default(log.clone(), || logged.launch(2, (&mut x,)))?;
+    let lines = log.0.lock().unwrap();
+    for expected in
+        ["launch kernel=\"logged\" size=2", "kernel kernel=\"logged\"", "parse kernel=\"logged\"", "load"]
+    {
+        assert!(lines.iter().any(|line| line == expected), "{expected} is not in {lines:?}");
+    }
+    Ok(())
+}
