@@ -488,13 +488,8 @@ pub unsafe extern "C" fn inkle_replay_set_param(
     memory: u32,
     stream: *mut c_void,
 ) -> InkleStatus {
-    outcome(|| {
-        // SAFETY: the caller's contract; the array is only read.
-        let named = unsafe { Named::of(replay, name, data.cast_mut(), bytes, memory, true) }?;
-        // SAFETY: the caller's contract.
-        let stream = unsafe { stream_of(named.replay, stream) }?;
-        named.replay.set_from(named.name, &named.array, stream.as_ref())
-    })
+    // SAFETY: the caller's contract; the memory is only read.
+    unsafe { transfer(Replay::set_from, replay, name, data.cast_mut(), bytes, memory, stream) }
 }
 
 /// Copies a parameter to the caller's memory. Arguments are as for `inkle_replay_set_param`. To the memory of the CPU the
@@ -511,12 +506,29 @@ pub unsafe extern "C" fn inkle_replay_get_param(
     memory: u32,
     stream: *mut c_void,
 ) -> InkleStatus {
+    // SAFETY: the caller's contract.
+    unsafe { transfer(Replay::get_into, replay, name, data, bytes, memory, stream) }
+}
+
+/// Copies between the caller's memory and a parameter.
+///
+/// # Safety
+/// As `inkle_replay_set_param`; `copy` writes the memory only if it may be written.
+unsafe fn transfer(
+    copy: fn(&Replay, &str, &Array, Option<&Stream>) -> Result<(), ReplayError>,
+    replay: *const InkleReplay,
+    name: *const c_char,
+    data: *mut c_void,
+    bytes: usize,
+    memory: u32,
+    stream: *mut c_void,
+) -> InkleStatus {
     outcome(|| {
         // SAFETY: the caller's contract.
         let named = unsafe { Named::of(replay, name, data, bytes, memory, true) }?;
         // SAFETY: the caller's contract.
         let stream = unsafe { stream_of(named.replay, stream) }?;
-        named.replay.get_into(named.name, &named.array, stream.as_ref())
+        copy(named.replay, named.name, &named.array, stream.as_ref())
     })
 }
 
