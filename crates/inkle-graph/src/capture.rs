@@ -643,7 +643,7 @@ impl State {
         let mut nodes = stream.body.clone();
         for node in &mut nodes {
             node.op.each_mut(&mut |op| {
-                renumber(op, &|region, offset| {
+                op.renumber(&|region, offset| {
                     let (found, start) = regions[region as usize];
                     (found, start.wrapping_add(offset))
                 });
@@ -677,7 +677,7 @@ impl State {
             memory.push(Bound::whole(joined));
         }
         for node in &mut stream.body {
-            node.op.each_mut(&mut |op| renumber(op, &|region, offset| merged.place(region, offset)));
+            node.op.each_mut(&mut |op| op.renumber(&|region, offset| merged.place(region, offset)));
         }
         let mut written = vec![false; stream.regions.len()];
         stream.each(|op| {
@@ -694,31 +694,6 @@ impl State {
         let (params, loaded, captured) = (Vec::new(), false, None);
         let (code, sources, held) = (self.code, self.sources, self.held);
         (Parts { device, stream, memory, code, sources, held, params, loaded, captured }, before)
-    }
-}
-
-/// Applies a mapping of places to all places that one operation names itself.
-fn renumber(op: &mut Op, place: &dyn Fn(u32, u64) -> (u32, u64)) {
-    let view = |view: &mut View| (view.region, view.offset) = place(view.region, view.offset);
-    match op {
-        Op::Launch(launch) => {
-            for pointer in &mut launch.pointers {
-                let (region, offset) = place(pointer.region, pointer.offset);
-                let shift = offset.wrapping_sub(pointer.offset);
-                pointer.span = pointer.span.start.wrapping_add(shift)..pointer.span.end.wrapping_add(shift);
-                (pointer.region, pointer.offset) = (region, offset);
-            }
-        }
-        Op::Copy { dst, src } => {
-            view(dst);
-            view(src);
-        }
-        Op::Fill { dst, .. } => view(dst),
-        Op::Algorithm(algorithm) => algorithm.each_mut(view),
-        Op::If { condition, .. } | Op::While { condition, .. } => {
-            (condition.region, condition.offset) = place(condition.region, condition.offset);
-        }
-        Op::Record { .. } | Op::Wait { .. } => {}
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use inkle_ir::{LaunchBounds, MAX_DIMS, Type};
+use inkle_ir::{LaunchBounds, MAX_DIMS, Scalar, Type};
 use inkle_runtime::algorithms::Algorithm;
 
 /// What a graph does.
@@ -222,6 +222,12 @@ pub struct View {
 }
 
 impl View {
+    /// A view of bytes; `None` if they are too many for one.
+    pub(crate) fn of_bytes(region: u32, offset: u64, bytes: u64) -> Option<View> {
+        let count = i32::try_from(bytes).ok()?;
+        Some(View { region, offset, dtype: Type::Scalar(Scalar::U8), shape: vec![count], strides: vec![1] })
+    }
+
     /// The bytes of the region that the elements span; empty if there are none. `None` when they do not lie in a
     /// region of any size.
     pub fn span(&self) -> Option<Range<u64>> {
@@ -275,6 +281,32 @@ impl Op {
             }
             Op::While { body, .. } => body.iter_mut().for_each(|node| node.op.each_mut(visit)),
             _ => {}
+        }
+    }
+
+    /// Applies a mapping of places to all places that this operation names itself.
+    pub(crate) fn renumber(&mut self, place: &dyn Fn(u32, u64) -> (u32, u64)) {
+        let view = |view: &mut View| (view.region, view.offset) = place(view.region, view.offset);
+        match self {
+            Op::Launch(launch) => {
+                for pointer in &mut launch.pointers {
+                    let (region, offset) = place(pointer.region, pointer.offset);
+                    let shift = offset.wrapping_sub(pointer.offset);
+                    pointer.span =
+                        pointer.span.start.wrapping_add(shift)..pointer.span.end.wrapping_add(shift);
+                    (pointer.region, pointer.offset) = (region, offset);
+                }
+            }
+            Op::Copy { dst, src } => {
+                view(dst);
+                view(src);
+            }
+            Op::Fill { dst, .. } => view(dst),
+            Op::Algorithm(algorithm) => algorithm.each_mut(view),
+            Op::If { condition, .. } | Op::While { condition, .. } => {
+                (condition.region, condition.offset) = place(condition.region, condition.offset);
+            }
+            Op::Record { .. } | Op::Wait { .. } => {}
         }
     }
 }

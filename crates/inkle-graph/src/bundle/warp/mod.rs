@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{Blob, Bundle, BundleError, Direction, Param};
-use crate::ops::{OpStream, Region, RegionKind, Space};
+use crate::ops::{OpStream, Region, RegionKind, Space, View};
 use crate::validate::{MAX_REGION_BYTES, check_view, validate};
 use file::File;
 use operations::Converter;
@@ -83,8 +83,7 @@ fn convert(bytes: &[u8], find: FindCode<'_>) -> Result<Bundle, BundleError> {
     let mut params: Vec<Param> = Vec::new();
     for (name, id) in &file.params {
         let region = regions.get(id).copied();
-        let Some(view) = region.and_then(|r| operations::bytes_view(r, 0, stream.regions[r as usize].bytes))
-        else {
+        let Some(view) = region.and_then(|r| View::of_bytes(r, 0, stream.regions[r as usize].bytes)) else {
             return Err(damaged("metadata", format!("parameter `{name}` is region {id}")));
         };
         check_view(&stream, &view)

@@ -56,13 +56,6 @@ const MAX_GRID_YZ: u64 = 65535;
 /// The most bytes that one view of bytes spans.
 const PIECE: u64 = 1 << 30;
 
-/// A view of bytes; `None` if they are too many for one.
-pub fn bytes_view(region: u32, offset: u64, bytes: u64) -> Option<View> {
-    let dtype = Type::Scalar(Scalar::U8);
-    let count = i32::try_from(bytes).ok()?;
-    Some(View { region, offset, dtype, shape: vec![count], strides: vec![1] })
-}
-
 /// Turns operations into those of a stream.
 pub struct Converter<'a> {
     file: &'a File<'a>,
@@ -161,7 +154,7 @@ impl<'a> Converter<'a> {
                 self.stream.regions.push(described);
                 self.memory.push(Some(contents.to_vec().into()));
                 for_pieces(bytes, |at, bytes| {
-                    let (dst, src) = (self.bytes(to, offset, at, bytes)?, bytes_view(from, at, bytes));
+                    let (dst, src) = (self.bytes(to, offset, at, bytes)?, View::of_bytes(from, at, bytes));
                     src.into_iter().for_each(|src| push(Op::Copy { dst: dst.clone(), src }));
                     Ok(())
                 })?;
@@ -238,7 +231,7 @@ impl<'a> Converter<'a> {
         let first = offset.checked_add(at);
         let end = first.and_then(|first| first.checked_add(bytes));
         let inside = end.filter(|end| *end <= self.stream.regions[region as usize].bytes);
-        let view = inside.and(first).and_then(|offset| bytes_view(region, offset, bytes));
+        let view = inside.and(first).and_then(|offset| View::of_bytes(region, offset, bytes));
         view.ok_or_else(|| {
             damaged("operations", format!("bytes from {offset} on reach out of region {region}"))
         })
