@@ -134,28 +134,6 @@ fn what_is_written_is_read_back() {
 }
 
 #[test]
-fn parameters_are_chosen_ordered_and_renamed() {
-    let (graph, options) = everything(false);
-    let mut bundle = graph.save(&options).unwrap();
-    let before = bundle.clone();
-    let (input, output) = (options.inputs[0].0.clone(), options.outputs[0].0.clone());
-
-    let error = bundle.select_params(&[("absent".into(), "a".into())], &[]).unwrap_err();
-    assert!(matches!(error, BundleError::NoParameter { ref name, .. } if name == "absent"), "{error}");
-    let error =
-        bundle.select_params(&[(input.clone(), "a".into())], &[(output.clone(), "a".into())]).unwrap_err();
-    assert_eq!(error, BundleError::SameName { name: "a".into() });
-    assert_eq!(bundle, before, "an error changes nothing");
-
-    bundle.select_params(&[(input, "first".into())], &[(output.clone(), "result".into())]).unwrap();
-    let read = Bundle::from_bytes(bundle.to_bytes()).unwrap();
-    let names: Vec<&str> = read.params.iter().map(|param| param.name.as_str()).collect();
-    assert_eq!(names, ["first", "result"]);
-    let view = &before.params.iter().find(|param| param.name == output).unwrap().view;
-    assert_eq!(read.params[1].view, *view);
-}
-
-#[test]
 fn extents_that_are_too_large_for_their_number_count_as_the_largest_one() {
     let (graph, options) = everything(true);
     let mut bundle = graph.save(&options).unwrap();

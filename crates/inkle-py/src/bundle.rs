@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use inkle_graph::bundle::{
-    Anew, Bundle, BundleError, CodeTarget, Compiler, PublicKey, SaveOptions, code_beside,
+    Anew, Bundle, BundleError, CodeTarget, Compiler, Link, PublicKey, SaveOptions, Source, code_beside,
 };
 use inkle_graph::function::{self, Function, FunctionError, Port};
 use inkle_graph::{Graph, GraphError};
@@ -279,22 +279,47 @@ pub fn capture_debug_dot_print(
     Ok(inkle_graph::bundle::write_file(&path_argument(path)?, text.as_bytes())?)
 }
 
-/// The bytes of a bundle with other parameters: those that are given, in their order, as (its name, the name it gets).
+/// Where a bundle of a chain gets an input from.
+#[derive(FromPyObject)]
+pub enum PySource {
+    /// The index of an input of the chain.
+    Input(usize),
+    /// The indices of an earlier bundle and of its output.
+    Output(usize, usize),
+    /// The bytes of a constant.
+    #[pyo3(transparent)]
+    Constant(Vec<u8>),
+}
+
+impl From<PySource> for Source {
+    fn from(source: PySource) -> Source {
+        match source {
+            PySource::Input(index) => Source::Input(index),
+            PySource::Output(link, output) => Source::Output(link, output),
+            PySource::Constant(bytes) => Source::Constant(bytes),
+        }
+    }
+}
+
+/// The bytes of a bundle that does what bundles do one after the other. `links` are bundles, each with where its inputs come
+/// from: the index of one of `inputs`, (an earlier bundle, one of its outputs), or the bytes of a constant. `outputs` are
+/// names with (a bundle, one of its outputs).
 #[pyfunction]
-pub fn bundle_with_params<'py>(
+pub fn bundle_chain<'py>(
     py: Python<'py>,
-    data: &Bound<'py, PyAny>,
-    inputs: Vec<(String, String)>,
-    outputs: Vec<(String, String)>,
+    links: Vec<(Vec<u8>, Vec<PySource>)>,
+    inputs: Vec<String>,
+    outputs: Vec<(String, usize, usize)>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let data = buffer(data, "`data`")?;
-    let bytes = data.as_bytes().to_vec();
-    let changed = py.detach(|| {
-        let mut bundle = Bundle::from_bytes(bytes)?;
-        bundle.select_params(&inputs, &outputs)?;
-        Ok::<_, BundleError>(bundle.to_bytes())
+    let chained = py.detach(|| {
+        let link = |(bytes, sources): (Vec<u8>, Vec<PySource>)| {
+            let bundle = Bundle::from_bytes(bytes)?;
+            Ok(Link { bundle, inputs: sources.into_iter().map(Source::from).collect() })
+        };
+        let links = links.into_iter().map(link).collect::<Result<_, BundleError>>()?;
+        Ok::<_, BundleError>(Bundle::chain(links, &inputs, &outputs)?.to_bytes())
     });
-    Ok(PyBytes::new(py, &changed.map_err(GraphError::from).graph(py)?))
+    Ok(PyBytes::new(py, &chained.map_err(GraphError::from).graph(py)?))
 }
 
 /// The names of the kernels of a bundle.

@@ -86,7 +86,7 @@ mod _native {
     use crate::builtin::{Builtin, builtin, builtin_names};
     #[pymodule_export]
     use crate::bundle::{
-        bundle_kernels, bundle_with_params, capture_debug_dot_print, capture_load, capture_load_from_bytes,
+        bundle_chain, bundle_kernels, capture_debug_dot_print, capture_load, capture_load_from_bytes,
         capture_save, describe_function, parse_signature,
     };
     #[pymodule_export]

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from _built import operators, torch
 
@@ -20,6 +21,12 @@ def spring(q: wp.array2d(dtype=float), rest: wp.array(dtype=float), stiffness: f
 def tilt(up: wp.array(dtype=wp.vec3), out: wp.array2d(dtype=float)):
     i = wp.tid()
     out[i, 3] = wp.length(wp.cross(up[i], wp.vec3(0.0, 0.0, 1.0)))
+
+
+@wp.kernel
+def weigh(x: wp.array2d(dtype=float), gain: wp.array(dtype=float), out: wp.array2d(dtype=float)):
+    i, j = wp.tid()
+    out[i, j] = out[i, j] * gain[0] + x[i, j] * gain[1]
 
 
 REST = [0.1, -0.2, 0.3]
@@ -150,6 +157,39 @@ def test_kernels_between_tensors_of_pytorch_are_a_graph_file_too(tmp_path):
     finally:
         leapp.stop()
     assert leapp.compile_graph() == {"observe": True}
+
+
+def test_several_runs_of_kernels_are_one_graph_file(tmp_path):
+    """Waiting between launches and buffers that stay as they are do not keep a node from being a graph file."""
+    operators()
+    rest = wp.array(REST, dtype=float, device="cpu")
+
+    def program(q):
+        q, gain = leapp.annotate.input_tensors("observe", {"q": q}), wp.array([2.0, 3.0], dtype=float, device="cpu")
+        gain = leapp.annotate.register_buffer("observe", {"gain": gain})
+        first, second = (wp.zeros((1, 4), dtype=float, device="cpu") for _ in range(2))
+        wp.launch(spring, (1, 3), inputs=[q, rest, 2.0], outputs=[first], device="cpu")
+        wp.synchronize()
+        wp.launch(weigh, (1, 3), inputs=[first, gain], outputs=[q], device="cpu")
+        wp.synchronize()
+        wp.launch(spring, (1, 3), inputs=[q, rest, 0.5], outputs=[second], device="cpu")
+        leapp.annotate.output_tensors("observe", {"first": first, "second": second, "moved": q}, export_with="inkle")
+        return first, second, q
+
+    leapp.start("alone", save_path=str(tmp_path))
+    try:
+        values = torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([[-1.0, 0.5, 0.0]])
+        wanted = [[a.numpy().copy() for a in program(wp.from_torch(q.clone()))] for q in values]
+    finally:
+        leapp.stop()
+    assert leapp.compile_graph() == {"observe": True}
+    graph = wp.capture_load(tmp_path / "alone/observe.inkle", device="cpu")
+    assert list(graph.params) == ["q", "first", "second", "moved"]
+    manager = leapp.InferenceManager(tmp_path / "alone/alone.yaml")
+    for q, results in zip(values, wanted, strict=True):
+        found = manager.run_policy({"observe/q": q})
+        for name, result in zip(("first", "second", "moved"), results, strict=True):
+            np.testing.assert_allclose(found[f"observe/{name}"].numpy(), result, rtol=1e-6)
 
 
 def test_a_package_that_is_missing_is_named(tmp_path, monkeypatch):

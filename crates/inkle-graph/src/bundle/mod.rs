@@ -10,6 +10,7 @@
 //! A digest shows damage, not intent: whoever can write the file can write its digests. Code in a bundle is as trusted as
 //! a program, and who vouches for it is what a signature says ([`Bundle::require_signer`]).
 
+mod chain;
 mod codec;
 mod disk;
 mod file;
@@ -22,6 +23,7 @@ mod wire;
 
 use std::fmt;
 
+pub use chain::{Link, Source};
 pub use disk::{read_file, write_file};
 pub use file::{Blob, Bundle, CodeEntry, FORMAT_VERSION};
 pub use load::{Anew, Compiler, Recompile, SaveOptions};
@@ -61,8 +63,6 @@ pub enum BundleError {
     BadKey { why: String },
     /// The file is not signed by whom it has to be: keys in hexadecimal.
     Signer { expected: String, found: Option<String> },
-    /// No parameter has the name.
-    NoParameter { name: String, there: Vec<String> },
 }
 
 impl fmt::Display for BundleError {
@@ -110,9 +110,6 @@ impl fmt::Display for BundleError {
                     f,
                     "the graph file is not signed, and has to be with the key {expected}; `inkle sign` does it"
                 )
-            }
-            BundleError::NoParameter { name, there } => {
-                write!(f, "no parameter is named `{name}`; there are {}", there.join(", "))
             }
         }
     }

@@ -1,8 +1,8 @@
 //! The named parameters of a graph.
 
+use super::BundleError;
 use super::codec::{put_view, read_view};
 use super::wire::{Reader, Writer};
-use super::{Bundle, BundleError};
 use crate::ops::View;
 
 /// What a parameter is for.
@@ -23,36 +23,6 @@ pub struct Param {
     pub direction: Direction,
     /// Where it is, its element type and its shape.
     pub view: View,
-}
-
-impl Bundle {
-    /// Leaves the parameters that are named, in the order given: each as its name in the bundle and the one it gets.
-    ///
-    /// # Errors
-    /// [`BundleError::NoParameter`] if there is none of a name and a direction; [`BundleError::SameName`] if two would be
-    /// named the same. The bundle is then as before.
-    pub fn select_params(
-        &mut self,
-        inputs: &[(String, String)],
-        outputs: &[(String, String)],
-    ) -> Result<(), BundleError> {
-        let mut selected: Vec<Param> = Vec::with_capacity(inputs.len() + outputs.len());
-        for (direction, names) in [(Direction::Input, inputs), (Direction::Output, outputs)] {
-            for (old, new) in names {
-                let there = || self.params.iter().filter(|param| param.direction == direction);
-                let Some(param) = there().find(|param| param.name == *old) else {
-                    let there = there().map(|param| param.name.clone()).collect();
-                    return Err(BundleError::NoParameter { name: old.clone(), there });
-                };
-                if selected.iter().any(|other| other.name == *new) {
-                    return Err(BundleError::SameName { name: new.clone() });
-                }
-                selected.push(Param { name: new.clone(), ..param.clone() });
-            }
-        }
-        self.params = selected;
-        Ok(())
-    }
 }
 
 pub(super) fn encode(params: &[Param]) -> Vec<u8> {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from inkle._native import bundle_with_params
+from inkle._native import bundle_chain
 
 from .._pipeline import Node
 from . import Saved
@@ -17,47 +17,58 @@ from ._module import is_replay
 def save_bundle(node: Node, directory: Path) -> Saved:
     """The node as a bundle, `NODE.inkle`, whose parameters have the names and the order of the node's ports.
 
+    Several runs of kernels, as waiting for the device makes them, become one.
+
     Raises:
-        NotImplementedError: if the node does anything but one run of kernels.
+        NotImplementedError: if the node does anything but run kernels.
     """
-    call = _only_call(node)
-    segment = node.segments[0]
     graph = node.module.graph
     placeholders = graph.find_nodes(op="placeholder")
-    taken = list(call.args[1])
-    inputs = []
-    for port, placeholder in zip(node.all_inputs, placeholders, strict=True):
-        if placeholder not in taken:
+    # What each value is for the chain: the index of an input, (a run of kernels, an output of it), or bytes.
+    values = {step: index for index, step in enumerate(placeholders)}
+    links, taken = [], set()
+    for step in graph.nodes:
+        if step.op == "get_attr":
+            values[step] = getattr(node.module, step.target)
+        elif is_replay(step):
+            bundle, arguments = step.args[:2]
+            sources = [values[argument] for argument in arguments]
+            taken.update(source for source in sources if isinstance(source, int))
+            values[step] = len(links)
+            links.append((_bytes(values[bundle]), [_source(source) for source in sources]))
+        elif step.target is operator.getitem and is_replay(step.args[0]):
+            values[step] = (values[step.args[0]], step.args[1])
+        elif step.target is torch.ops.aten.clone.default:
+            values[step] = values[step.args[0]]
+        elif step.op not in ("placeholder", "output"):
+            raise _other(node, f"it calls {getattr(step.target, '__name__', step.target)}")
+
+    for index, port in enumerate(node.all_inputs):
+        if index not in taken:
             raise _other(node, f"input '{port.name}' is read by no kernel")
-        inputs.append((segment.inputs[taken.index(placeholder)], port.name))
-    if len(set(taken)) != len(taken) or len(taken) != len(inputs):
-        raise _other(node, "a kernel reads what is no input, or one input as two arrays")
     outputs = []
     for port, value in zip(node.all_outputs, graph.output_node().args[0], strict=True):
-        if not (isinstance(value, torch.fx.Node) and value.target is operator.getitem and value.args[0] is call):
+        source = values.get(value)
+        if not isinstance(source, tuple):
             raise _other(node, f"output '{port.name}' is not what a kernel wrote")
-        outputs.append((segment.outputs[value.args[1]], port.name))
+        outputs.append((port.name, *source))
 
     path = directory / f"{node.name}.inkle"
-    path.write_bytes(bundle_with_params(segment.bundle, inputs, outputs))
+    path.write_bytes(bundle_chain(links, [port.name for port in node.all_inputs], outputs))
     return Saved("inkle", path)
 
 
-def _only_call(node: Node) -> torch.fx.Node:
-    """The one call of the operator that the node consists of."""
-    calls = [step for step in node.module.graph.nodes if step.op not in ("placeholder", "get_attr", "output")]
-    replays = [step for step in calls if is_replay(step)]
-    others = [step for step in calls if step not in replays and step.target is not operator.getitem]
-    if others:
-        raise _other(node, f"it calls {getattr(others[0].target, '__name__', others[0].target)}")
-    if len(replays) != 1 or len(node.segments) != 1:
-        places = ", ".join(segment.source for segment in node.segments)
-        raise _other(node, f"it has {len(node.segments)} runs of kernels{f' ({places})' if places else ''}")
-    return replays[0]
+def _source(value):
+    return _bytes(value) if isinstance(value, torch.Tensor) else value
+
+
+def _bytes(tensor: torch.Tensor) -> bytes:
+    return tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
 
 
 def _other(node: Node, why: str) -> NotImplementedError:
+    places = ", ".join(segment.source for segment in node.segments)
     return NotImplementedError(
-        f"node '{node.name}' cannot be exported with export_with='inkle', which holds one run of kernels between a "
-        f"node's inputs and its outputs: {why}; 'onnx' and 'pt2' hold it"
+        f"node '{node.name}' cannot be exported with export_with='inkle', which holds kernels (here of {places or 'no place'}) "
+        f"between a node's inputs and its outputs and nothing else: {why}; 'onnx' and 'pt2' hold it"
     )
