@@ -249,6 +249,13 @@ fn from_host(
         );
         return Err(argument_error(py, message));
     }
+    if is_traced(device)
+        && !matches!(ty, Type::Struct(_))
+        && size > 0
+        && let Some(made) = copied(py, &flat, source, ty, &shape)?
+    {
+        return Ok((made, object.unbind()));
+    }
     let address: usize = flat.getattr("ctypes")?.getattr("data")?.extract()?;
     let bytes = if size == 0 {
         &[]
@@ -258,6 +265,34 @@ fn from_host(
         unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance::<u8>(address), size) }
     };
     Ok((place(py, source, ty, &shape, bytes)?, object.unbind()))
+}
+
+/// Whether an observer wants to know what becomes of values, and runs what it is shown.
+fn is_traced(device: Device) -> bool {
+    inkle_graph::capture::has_observer() && !inkle_graph::capture::is_capturing(device)
+}
+
+/// New memory with the elements of a contiguous numpy array, by a copy that the observer sees; `None` if their layout
+/// cannot be described.
+fn copied(
+    py: Python<'_>,
+    flat: &Bound<'_, PyAny>,
+    source: &Source<'_, '_>,
+    ty: Type,
+    shape: &[i64],
+) -> PyResult<Option<rt::Array>> {
+    let extents: Vec<i64> = shape.iter().copied().chain(inner_shape(ty)).collect();
+    let shaped = flat.call_method1("reshape", (extents,))?;
+    let Some(shared) = share(&shaped, ty, shape)? else { return Ok(None) };
+    let device = device_argument(py, source.device)?;
+    let made = if source.pinned && device.is_cpu() {
+        rt::Array::pinned(ty, shape)
+    } else {
+        rt::Array::empty(device, ty, shape)
+    };
+    let made = made.into_py(py)?;
+    made.copy_from(&shared, None).into_py(py)?;
+    Ok(Some(made))
 }
 
 /// The numpy array in the scalars of `ty`, and whether it is the given one.
@@ -481,8 +516,9 @@ fn source_for(array: &Bound<'_, Array>, src: &Bound<'_, PyAny>) -> PyResult<rt::
     let dtype = array.get().dtype_object(py)?.into_bound(py);
     let dtype = dtype_argument(Some(&dtype))?.map(|(_, object)| (target.dtype(), object));
     let (array, _) = from_data(py, src, dtype, &source)?;
-    // A graph that is captured now has the values of now, whatever becomes of the memory they came in.
-    if may_be_recording() { array.snapshot().into_py(py) } else { Ok(array) }
+    // A graph that is captured now has the values of now, whatever becomes of the memory they came in. An observer sees
+    // the copy run, and knows the memory.
+    if may_be_recording() && !is_traced(target.device()) { array.snapshot().into_py(py) } else { Ok(array) }
 }
 
 /// The value of a view without dimensions.

@@ -6,6 +6,7 @@ torch = pytest.importorskip("torch", reason="no PyTorch")
 
 import numpy as np  # noqa: E402
 
+import inkle as wp  # noqa: E402
 from inkle.leapp import TraceError, TraceWarning, annotate  # noqa: E402
 
 RNG = np.random.default_rng(5)
@@ -161,3 +162,30 @@ def test_arrays_are_plain_again_after_the_trace(trace):
     value = kept[0] + 1
     assert type(value) is np.ndarray and isinstance(float(kept[0][0, 0]), float)
     assert np.histogram(kept[0])[0].sum() == 12 and bool((kept[0] == kept[0]).all())
+
+
+def test_arrays_of_kernels_are_made_of_traced_values(trace, operators):
+    @wp.kernel
+    def unproject(depth: wp.array2d(dtype=float), f: float, cloud: wp.array2d(dtype=wp.vec3)):
+        v, u = wp.tid()
+        d = depth[v, u]
+        cloud[v, u] = wp.vec3(float(u) * d / f, float(v) * d / f, d)
+
+    def step(depth, points):
+        depth, points = annotate.input_tensors("a", {"depth": depth, "points": points})
+        near = np.where(depth < 0.5, depth, 0.5)
+        cloud, moved = wp.empty((2, 3), dtype=wp.vec3, device="cpu"), wp.zeros(4, dtype=wp.vec3, device="cpu")
+        # A copy in another type, one in another shape, and one into an array that is there.
+        given = wp.from_numpy(near.astype(np.float64), dtype=float, device="cpu")
+        wp.launch(unproject, (2, 3), inputs=[given, 2.0], outputs=[cloud], device="cpu")
+        flat = wp.array(points.reshape(-1) * 2, dtype=wp.vec3, device="cpu")
+        wp.copy(moved, flat)
+        moved[1:3].assign(points[2:])
+        annotate.output_tensors("a", {"centre": cloud.numpy().reshape(-1, 3).mean(axis=0), "moved": moved})
+
+    rng = np.random.default_rng(1)
+    with trace():
+        for _ in range(2):
+            step(rng.random((2, 3), dtype=np.float32), rng.random((4, 3), dtype=np.float32))
+    node = trace.check(tolerance=1e-5)
+    assert [p.name for p in node.inputs] == ["depth", "points"]
