@@ -524,6 +524,7 @@ impl Array {
         match slf.get().data() {
             Some(data) => {
                 data.array.zero(None).into_py(slf.py())?;
+                array_new::keep_in_graph(&[slf]);
                 crate::tape::record_fill(slf)
             }
             None => scattered(slf, "zero", &[]).map(drop),
@@ -535,6 +536,7 @@ impl Array {
         match slf.get().data() {
             Some(_) => {
                 array_new::fill(slf.get(), value)?;
+                array_new::keep_in_graph(&[slf]);
                 crate::tape::record_fill(slf)
             }
             None => scattered(slf, "fill", &[value]).map(drop),
@@ -548,10 +550,12 @@ impl Array {
                 Ok(src) => {
                     let src = gathered_on_tape(src)?;
                     array_io::assign(slf, &src)?;
+                    array_new::keep_in_graph(&[slf, &src]);
                     crate::tape::record_copy(slf, &src, [0; 3])
                 }
                 Err(_) => {
                     array_io::assign(slf, src)?;
+                    array_new::keep_in_graph(&[slf]);
                     crate::tape::record_fill(slf)
                 }
             },

@@ -606,7 +606,22 @@ pub fn copy_array(
     }
     let src = &gathered_on_tape(src)?;
     copy_elements(py, dest.get(), src.get(), [dest_offset, src_offset, count], stream)?;
+    keep_in_graph(&[dest, src]);
     crate::tape::record_copy(dest, src, [dest_offset, src_offset, count])
+}
+
+/// Lets the graph that is being captured, if one is, keep arrays as the objects that the program made of them, as it keeps
+/// the arguments of launches: with them lives what they refer to, such as the owner of memory that came as an address.
+pub fn keep_in_graph(arrays: &[&Bound<'_, Array>]) {
+    if !inkle_runtime::record::may_be_recording() {
+        return;
+    }
+    for array in arrays {
+        if let Some(data) = array.get().data() {
+            let kept: Py<PyAny> = (*array).clone().into_any().unbind();
+            inkle_graph::capture::hold(data.array.device(), Box::new(kept));
+        }
+    }
 }
 
 /// Copies elements between arrays: all, or some between two offsets.
