@@ -147,6 +147,7 @@ class _Tracked:
                 continue
             if not node.is_complete:
                 node.states.append(name)
+                node.buffers.add(name)
             elif name not in node.states:
                 raise TraceError(f"node '{node.name}' changed its buffer '{name}', and not in the first execution")
             if value.shape != tensor.shape or value.dtype != tensor.dtype:

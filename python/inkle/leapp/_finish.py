@@ -70,6 +70,14 @@ def drop_inputs(module: torch.fx.GraphModule, names: set[str]) -> None:
     module.recompile()
 
 
+def drop_outputs(module: torch.fx.GraphModule, places: set[int]) -> None:
+    """Removes outputs of a module, and what only they need."""
+    final = module.graph.output_node()
+    final.args = (tuple(value for index, value in enumerate(final.args[0]) if index not in places),)
+    _drop_dead(module.graph)
+    module.recompile()
+
+
 def _writes(node: torch.fx.Node) -> bool:
     schema = getattr(node.target, "_schema", None)
     return node.op == "call_function" and schema is not None and schema.is_mutable

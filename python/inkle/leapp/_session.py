@@ -17,7 +17,7 @@ import torch
 from inkle import _native
 
 from . import _trace_numpy
-from ._finish import drop_inputs, finish
+from ._finish import drop_inputs, drop_outputs, finish
 from ._layout import Layout
 from ._patches import Patches
 from ._pipeline import Node, Pipeline, Port, Segment, State
@@ -47,6 +47,8 @@ class TracedNode:
     export_with: str | None = None
     backend_params: dict = field(default_factory=dict)
     trackers: list = field(default_factory=list)
+    #: Those of the states that are buffers which the node was seen to change.
+    buffers: set[str] = field(default_factory=set)
     next_buffer: int = 0
     #: What the graph of the first execution returns: names, and nodes.
     results: list[tuple[str, torch.fx.Node]] = field(default_factory=list)
@@ -445,9 +447,14 @@ class Session:
         by_name = dict(node.results)
         examples = {name: node.inputs[name].examples[0] for name in inputs}
         module, unused = finish(node.first, examples, [by_name.get(name, statics.get(name)) for name in names])
+        # What they had is never read, so they carry nothing from step to step.
+        taken = {port.source for other in self.nodes.values() if other is not node for port in other.inputs.values()}
+        rewritten = {name for name in node.buffers & unused if name in states and (node.name, name) not in taken}
+        drop_outputs(module, {index for index, name in enumerate(names) if name in rewritten})
+        states, names = ([name for name in known if name not in rewritten] for known in (states, names))
         unused -= set(states)
         drop_inputs(module, unused)
-        if unused:
+        if unused := unused - rewritten:
             log.warning(
                 "node '%s': the inputs %s are not used and are left out of its model",
                 node.name,
@@ -455,7 +462,7 @@ class Session:
             )
         for port in node.inputs.values():
             self._connect(node, port, port.name in states)
-        kept = [name for name in inputs if name not in unused]
+        kept = [name for name in inputs if name not in unused | rewritten]
         return Node(
             name=node.name,
             index=node.index,
