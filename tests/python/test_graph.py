@@ -4,10 +4,14 @@ import gc
 import subprocess
 import sys
 import threading
+import weakref
 
+import _alone
 import numpy as np
 import pytest
 from _wp import ON_WARP, wp
+
+pytestmark = _alone.MARKS
 
 
 @wp.kernel(enable_backward=True)
@@ -135,6 +139,26 @@ def test_arrays_live_as_long_as_the_graph():
     wp.capture_launch(graph)
     result = wp.array(ptr=address, shape=2, dtype=float, device="cpu")
     assert result.list() == [0, 8] and len(noise) == 100
+
+
+def test_what_arrays_refer_to_lives_as_long_as_the_graph():
+    def record():
+        numbers = [np.array([1, 2], dtype=np.float32), np.zeros(2, np.float32), np.ones(2, np.float32)]
+        x, y, z = (wp.array(ptr=n.ctypes.data, shape=2, dtype=float, device="cpu") for n in numbers)
+        for array, n in zip((x, y, z), numbers):
+            array.owner = n
+        with wp.ScopedCapture(device="cpu") as capture:
+            wp.copy(y, x)
+            z.fill_(5.0)
+        return capture.graph, [weakref.ref(n) for n in numbers]
+
+    graph, owners = record()
+    gc.collect()
+    wp.capture_launch(graph)
+    assert [owner().tolist() for owner in owners] == [[1, 2], [1, 2], [5, 5]]
+    del graph
+    gc.collect()
+    assert all(owner() is None for owner in owners)
 
 
 def test_arrays_in_structs_and_behind_lists():

@@ -7,11 +7,12 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
+import _alone
 import numpy as np
 import pytest
 from _wp import ON_WARP, wp
 
-pytestmark = pytest.mark.skipif(ON_WARP, reason="the files are inkle's own")
+pytestmark = [pytest.mark.skipif(ON_WARP, reason="the files are inkle's own"), *_alone.MARKS]
 
 
 @wp.kernel

@@ -2,9 +2,12 @@
 
 import gc
 
+import _alone
 import numpy as np
 import pytest
 from _wp import wp
+
+pytestmark = _alone.MARKS
 
 
 @wp.kernel

@@ -5,11 +5,12 @@ import os
 import subprocess
 import sys
 
+import _alone
 import numpy as np
 import pytest
 from _wp import ON_WARP, wp
 
-pytestmark = pytest.mark.skipif(ON_WARP, reason="the files are inkle's own")
+pytestmark = [pytest.mark.skipif(ON_WARP, reason="the files are inkle's own"), *_alone.MARKS]
 
 
 @wp.struct

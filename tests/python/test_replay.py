@@ -51,21 +51,6 @@ def need_for_arm():
 
 
 @pytest.fixture(scope="session")
-def kits(tmp_path_factory):
-    """Makes the folder with library and header for a target, once."""
-    made = {}
-
-    def kit(target):
-        if target not in made:
-            folder = tmp_path_factory.mktemp("kit")
-            run([ROOT / "scripts/replay_kit.sh", folder, *([] if target == HOST else [target])], cwd=ROOT)
-            made[target] = folder
-        return made[target]
-
-    return kit
-
-
-@pytest.fixture(scope="session")
 def swarm(tmp_path_factory):
     path = tmp_path_factory.mktemp("swarm") / "swarm.inkle"
     run([sys.executable, EXAMPLES / "export.py", path])
