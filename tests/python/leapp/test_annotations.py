@@ -167,6 +167,24 @@ def test_registered_buffers(trace):
     assert [s.name for s in node.states] == ["total"] and torch.equal(total, torch.full((2,), 2.0))
 
 
+def test_buffers_that_are_filled_anew_are_no_states(trace):
+    staging, half, shown = torch.zeros(4), torch.zeros(4), torch.zeros(2)
+    with trace():
+        for step in range(2):
+            x = annotate.input_tensors("a", {"x": torch.ones(4) + step})
+            s, h, v = annotate.register_buffer("a", {"staging": staging, "half": half, "shown": shown})
+            s[:] = x * 2
+            h[:2] = x[:2]
+            v[:] = x[2:]
+            annotate.output_tensors("a", {"y": s + h})
+            taken = annotate.input_tensors("b", {"shown": v})
+            annotate.output_tensors("b", {"z": taken + 1})
+    node = trace.check()
+    assert [s.name for s in node.states] == ["half", "shown"], "what another node takes stays an output"
+    assert [p.name for p in node.inputs] == ["x"] and [p.name for p in node.outputs] == ["y"]
+    assert trace.check("b").inputs[0].source == ("a", "shown")
+
+
 def test_static_outputs(trace):
     with trace():
         for _ in range(2):
@@ -320,6 +338,8 @@ def test_nothing_is_left_after_stop(tmp_path):
             "grad": torch.is_grad_enabled(),
             "threads": torch.get_num_threads(),
             "jit": bool(torch.jit._state._enabled),
+            "environment": dict(os.environ),
+            "allocator": torch.cuda.memory.get_allocator_backend() if torch.cuda.is_available() else None,
             "inkle": {k: v for k, v in vars(leapp.annotate.__class__).items()},
             "config": {k: repr(v) for k, v in vars(__import__("inkle").config).items() if not k.startswith("_")},
         }

@@ -71,6 +71,33 @@ def test_arrays_are_inputs_and_outputs_by_themselves(trace):
     assert [p.shape for p in node.inputs] == [(2, 3), (2, 4)] and [p.shape for p in node.outputs] == [(2,), (2, 3)]
 
 
+def test_elements_cross_as_their_scalars(trace):
+    @wp.kernel
+    def turn(v: wp.array2d(dtype=wp.vec3), q: wp.array(dtype=wp.quat), m: wp.array(dtype=wp.mat33),
+             out: wp.array2d(dtype=wp.vec3), t: wp.array(dtype=wp.transform)):  # fmt: skip
+        i, j = wp.tid()
+        out[i, j] = m[i] * wp.quat_rotate(q[i], v[i, j])
+        t[i] = wp.transform(v[i, 0], q[i])
+
+    rng = np.random.default_rng(2)
+    shapes = {"v": (2, 4, 3), "q": (2, 4), "m": (2, 3, 3)}
+    types = {"v": wp.vec3, "q": wp.quat, "m": wp.mat33}
+    with trace():
+        for _ in range(2):
+            given = {
+                n: wp.array(rng.normal(size=s).astype(np.float32), dtype=types[n], device="cpu")
+                for n, s in shapes.items()
+            }
+            v, q, m = annotate.input_tensors("a", given)
+            out, t = wp.zeros((2, 4), dtype=wp.vec3, device="cpu"), wp.zeros(2, dtype=wp.transform, device="cpu")
+            wp.launch(turn, (2, 4), inputs=[v, q, m], outputs=[out, t], device="cpu")
+            annotate.output_tensors("a", {"out": out, "t": t})
+    node = trace.check(tolerance=1e-5)
+    assert {port.name: port.shape for port in node.inputs} == shapes
+    assert {port.name: port.shape for port in node.outputs} == {"out": (2, 4, 3), "t": (2, 7)}
+    assert all(port.dtype == torch.float32 for port in node.inputs + node.outputs)
+
+
 @pytest.mark.parametrize(
     "boundary", ["to_torch", "from_torch", "numpy", "from_numpy", "synchronize", "synchronize_device", "torch"]
 )
