@@ -378,6 +378,30 @@ def test_a_thread_sees_its_own_updates(device):
     np.testing.assert_array_equal(x.numpy(), [7, 3, 2])
 
 
+@wp.kernel
+def seen_by_all(top: wp.array(dtype=int), tops: wp.array(dtype=int), out: wp.array2d(dtype=int)):
+    i = wp.tid()
+    wp.atomic_max(top, 0, i)
+    out[0, i] = top[0]
+    wp.atomic_max(tops, i / 40, i)
+    out[1, i] = tops[i / 40]
+    if i % 3 == 0:
+        wp.atomic_max(tops, 0, i)
+        out[1, i] = wp.min(out[1, i], tops[0])
+
+
+def test_all_threads_see_at_least_their_own_updates(device):
+    size = 5000
+    top, tops = wp.zeros(1, dtype=int, device=device), wp.zeros(size // 40, dtype=int, device=device)
+    out = wp.zeros((2, size), dtype=int, device=device)
+    for step in launches(seen_by_all, size, lambda: [top, tops, out], device):
+        for array in (top, tops, out):
+            array.zero_()
+        step()
+        assert (out.numpy() >= np.arange(size)).all()
+        assert top.numpy()[0] == size - 1
+
+
 @wp.func
 def add_twice(sums: wp.array(dtype=float), at: int, v: float):
     wp.atomic_add(sums, at, v)

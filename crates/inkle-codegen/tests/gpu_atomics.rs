@@ -135,8 +135,13 @@ fn places_found_at_run_time_are_compared() {
     let body =
         "  %p = cast %v : i32\n  %there = elem %out, %p : ref<f32>\n  %o = atomic_add %there, %v : f32";
     let text = ptx(&kernel("f32", body));
-    assert_eq!(count(&text, "match.all.sync"), 1, "{text}");
+    assert_eq!((count(&text, "match.all.sync"), count(&text, "match.any.sync")), (1, 1), "{text}");
     assert_eq!(count(&text, "red.relaxed.gpu.global.add.f32"), 2, "together or each: {text}");
+    let spatial = kernel("f32", body).replace("%out: array<f32, 1>", "%out: array<f32, 3>");
+    let spatial = ptx(&spatial
+        .replace("elem %out, %slot", "elem %out, %slot, %slot, %slot")
+        .replace("elem %out, %p", "elem %out, %p, %p, %p"));
+    assert_eq!((count(&spatial, "match.all.sync"), count(&spatial, "match.any.sync")), (1, 0), "{spatial}");
 }
 
 #[test]

@@ -40,7 +40,8 @@ impl<'m> Lower<'_, 'm> {
         if self.machine.gpu && !old_is_used {
             if let Some((at, values)) = self.of_thread(op, &places, at, &value)? {
                 if !self.defer(frame, at_op, op, &places, at, &values)? {
-                    self.update_places(op, &places, at, &values)?;
+                    let is_small = self.in_small_array(frame, reference)?;
+                    self.update_places(op, &places, at, &values, is_small)?;
                 }
                 return Ok(self.unseen(&places));
             }
