@@ -33,6 +33,7 @@ bench: setup ## measure inkle, as users install it, and Warp side by side on the
 	@scripts/wheel.sh dist
 	@.bench-venv/bin/python -m pip install --quiet --no-deps --force-reinstall dist/inkle-*.whl
 	@$(PYTHON_VENV) benches/run.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
+	@$(PYTHON_VENV) benches/kernels.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
 	@$(PYTHON_VENV) benches/modules.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
 	@$(PYTHON_VENV) benches/replay.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
 	@$(PYTHON_VENV) benches/gradients.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
