@@ -13,12 +13,12 @@ use crate::lower::entry::{ENTRY, ENTRY_ALONE};
 use crate::lower::{Lower, Machine, expanded_size, local_bytes};
 use crate::machine;
 use crate::options::{Options, ScalarReason};
-use crate::plan::{Plan, gpu_lanes, plan};
+use crate::plan::{Plan, gpu_lanes, has_narrow_values, plan};
 use crate::target::{CudaOutput, Target};
 use crate::value::part_count;
 
 /// Raised whenever the same input gives other code, so that caches forget what an older inkle made.
-const REVISION: u32 = 13;
+const REVISION: u32 = 14;
 
 /// Values of more parts than this are refused: every part is a register.
 const MAX_PARTS: usize = 1 << 16;
@@ -161,7 +161,10 @@ fn generate(
     };
     let mut lower = start();
     match target {
-        Target::Cpu(_) => {
+        Target::Cpu(cpu) => {
+            if plan.lanes > cpu.natural_lanes() && cpu.has("avx512bw") && !has_narrow_values(module) {
+                lower.features = Some(cpu.features_of_several_vectors());
+            }
             lower.cpu_entry(ENTRY, plan.lanes, plan.tail)?;
             if plan.alone {
                 lower.alone = true;

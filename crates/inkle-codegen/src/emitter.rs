@@ -19,7 +19,7 @@ use inkwell::llvm_sys::debuginfo::{
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMMetadataRef, LLVMTypeRef, LLVMValueRef};
 use inkwell::llvm_sys::{
     LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMRealPredicate,
-    LLVMTypeKind, LLVMUnnamedAddr,
+    LLVMTypeKind,
 };
 use inkwell::module::Module;
 
@@ -48,6 +48,7 @@ macro_rules! llvm {
 
 mod address;
 mod asm;
+mod globals;
 
 pub(crate) use address::AddressRoot;
 
@@ -565,6 +566,10 @@ impl<'c> Emitter<'c> {
         self.cast(LLVMOpcode::LLVMFPToSI, v, to)
     }
 
+    pub fn fp_to_ui(&self, v: V, to: Ty) -> V {
+        self.cast(LLVMOpcode::LLVMFPToUI, v, to)
+    }
+
     pub fn fp_trunc(&self, v: V, to: Ty) -> V {
         self.cast(LLVMOpcode::LLVMFPTrunc, v, to)
     }
@@ -725,29 +730,6 @@ impl<'c> Emitter<'c> {
     fn sync_scope(&self, name: Option<&str>) -> u32 {
         let name = name.unwrap_or("");
         llvm!(c::LLVMGetSyncScopeID(self.cx(), name.as_ptr().cast(), name.len()))
-    }
-
-    /// A private constant C string.
-    pub fn c_string(&self, text: &str) -> V {
-        let text = c_string(text);
-        let bytes = text.as_bytes_with_nul();
-        let init = llvm!(c::LLVMConstStringInContext2(self.cx(), bytes.as_ptr().cast(), bytes.len(), 1));
-        self.constant_global(init, 1)
-    }
-
-    /// A private constant.
-    pub fn constant_global(&self, init: V, align: u32) -> V {
-        let global = llvm!(c::LLVMAddGlobal(self.module.as_mut_ptr(), self.type_of(init), c"const".as_ptr()));
-        llvm!(c::LLVMSetInitializer(global, init));
-        llvm!(c::LLVMSetGlobalConstant(global, 1));
-        llvm!(c::LLVMSetLinkage(global, LLVMLinkage::LLVMPrivateLinkage));
-        llvm!(c::LLVMSetUnnamedAddress(global, LLVMUnnamedAddr::LLVMGlobalUnnamedAddr));
-        llvm!(c::LLVMSetAlignment(global, align));
-        global
-    }
-
-    pub fn const_array(&self, elem: Ty, elems: &[V]) -> V {
-        llvm!(c::LLVMConstArray2(elem, elems.as_ptr().cast_mut(), elems.len() as u64))
     }
 
     // Calls.

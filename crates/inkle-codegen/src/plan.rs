@@ -8,6 +8,7 @@ use crate::lower::entry::Tail;
 use crate::lower::{for_each_op, lane_dim, local_bytes};
 use crate::options::{Lanes, Options, ScalarReason};
 use crate::target::CpuTarget;
+use crate::uniformity::Analyser;
 use crate::value::part_count;
 
 /// A kernel of more operations than this, after expansion of its calls, keeps one lane by default: its masks and
@@ -18,6 +19,10 @@ const AUTO_LIMIT: usize = 6000;
 const COPY_LIMIT: usize = 60;
 /// A kernel of more operations than this has one form only, even if it updates memory atomically.
 const ALONE_LIMIT: usize = 200;
+
+/// A kernel of more operations than this is not run in several vectors at a time: their values would fill the registers,
+/// and there is enough to do while one waits.
+const SEVERAL_LIMIT: usize = 80;
 
 /// Lanes of more arrays of their own than this, bytes together, would not stay in the cache.
 const MAX_LOCAL_OF_LANES: u64 = 256 << 10;
@@ -54,6 +59,9 @@ pub(crate) fn plan(module: &Module, size: usize, cpu: &CpuTarget, options: &Opti
         Lanes::Auto if options.optimization_level == 0 => 1,
         Lanes::Auto => natural_lanes(module, cpu),
     };
+    let waits = || auto && wanted == cpu.natural_lanes() && cpu.has_masked_memory();
+    let wanted =
+        if waits() && size <= SEVERAL_LIMIT && waits_for_itself(module) { 2 * wanted } else { wanted };
     let alone = options.optimization_level > 0 && size <= ALONE_LIMIT && has_updates(module);
     let scalar = |reason| Plan { lanes: 1, tail: Tail::Scalar, alone, reason };
     if wanted == 1 {
@@ -198,6 +206,78 @@ fn natural_lanes(module: &Module, cpu: &CpuTarget) -> u32 {
     }
     let lanes = cpu.natural_lanes();
     if wide > narrow { (lanes / 2).max(2) } else { lanes }
+}
+
+/// Whether there are numbers of less than four bytes, or bools in memory. Without AVX-512BW LLVM makes poor code of vectors
+/// of them, and of some it cannot make any.
+pub(crate) fn has_narrow_values(module: &Module) -> bool {
+    let narrow = |ty: Type, in_memory: bool| match (ty, ty.scalar()) {
+        (Type::Array(_) | Type::Ref(_), _) => false,
+        (_, Some(Scalar::Bool)) => in_memory,
+        (_, Some(scalar)) => scalar.size() < 4,
+        (_, None) => true,
+    };
+    module.functions.iter().any(|function| {
+        (0..function.block_count())
+            .flat_map(|block| &function.block(Block::new(block)).ops)
+            .map(|&op| function.op(op))
+            .any(|data| {
+                let in_memory = matches!(data.kind, OpKind::Load | OpKind::Store);
+                data.operands.iter().chain(&data.results).any(|&v| narrow(function.ty(v), in_memory))
+            })
+    })
+}
+
+/// Whether most of a kernel's time goes by in a loop whose rounds wait for each other and which lanes leave at different
+/// times, so that the processor cannot begin with the next vector meanwhile: then two vectors at a time go round nearly
+/// as fast as one.
+fn waits_for_itself(module: &Module) -> bool {
+    if module.has_native() || local_bytes(module) > 0 || has_narrow_values(module) {
+        return false;
+    }
+    let Some(kernel) = module.functions.len().checked_sub(1) else { return false };
+    let params = vec![false; module.functions[kernel].params.len()];
+    let mut analyser = Analyser::new(module, lane_dim(module));
+    let mut found = Found::default();
+    look_at(module, &mut analyser, kernel, &params, &mut found);
+    found.loops == 1 && !found.others
+}
+
+#[derive(Default)]
+struct Found {
+    /// Loops that lanes leave at different times and that have no loop in them.
+    loops: usize,
+    /// Other loops, or something that is done for one lane after the other.
+    others: bool,
+}
+
+fn look_at(module: &Module, analyser: &mut Analyser<'_>, index: usize, params: &[bool], found: &mut Found) {
+    let function = &module.functions[index];
+    let known = analyser.function(index, params);
+    let varies = |v: &Value| known.is_varying(*v);
+    for block in 0..function.block_count() {
+        for &op in &function.block(Block::new(block)).ops {
+            let data = function.op(op);
+            let scalar = || result_scalar(function, &data.results);
+            match &data.kind {
+                OpKind::For if data.operands.iter().take(3).any(varies) => found.loops += 1,
+                OpKind::While => {
+                    let test = data.blocks.first().and_then(|&b| function.block(b).ops.last());
+                    match test.is_some_and(|&last| function.op(last).operands.iter().any(varies)) {
+                        true => found.loops += 1,
+                        false => found.others = true,
+                    }
+                }
+                OpKind::For | OpKind::Atomic(_) | OpKind::AtomicCas | OpKind::Print(_) => found.others = true,
+                OpKind::Call(callee) => {
+                    let params: Vec<bool> = data.operands.iter().map(varies).collect();
+                    look_at(module, analyser, callee.index(), &params, found);
+                }
+                kind if is_library_call(kind, scalar) => found.others = true,
+                _ => {}
+            }
+        }
+    }
 }
 
 /// What keeps a kernel from having lanes.

@@ -108,6 +108,14 @@ impl CpuTarget {
         self.has("avx512f") && self.has("avx512vl")
     }
 
+    /// The features for code of which a value fills several vectors. AVX-512BW has masks of 32 and 64 bits; LLVM would keep
+    /// the masks of such a value in one and take it apart and put it together around everything that is done
+    /// to a vector. Without it each vector has its own.
+    pub(crate) fn features_of_several_vectors(&self) -> String {
+        let without = "-avx512bw";
+        if self.features.is_empty() { without.to_owned() } else { format!("{},{without}", self.features) }
+    }
+
     /// Lanes that fill a vector of 32-bit values.
     pub(crate) fn natural_lanes(&self) -> u32 {
         if self.has("avx512f") {

@@ -8,7 +8,7 @@ mod common;
 use common::{Arg, Code, Numbers, as_f32s, exact, f32s, i32s, module, runnable_targets};
 use inkle_codegen::{CpuTarget, Options};
 
-const WAYS: [(u8, u32); 5] = [(2, 1), (0, 4), (2, 4), (2, 8), (2, 16)];
+const WAYS: [(u8, u32); 6] = [(2, 1), (0, 4), (2, 4), (2, 8), (2, 16), (2, 32)];
 
 /// Compiles and runs in every way, on launches with and without a tail and in several ranges.
 fn same_everywhere(text: &str, launches: &[(Vec<Arg>, Vec<i32>)], contiguous: u64) -> Vec<Vec<Arg>> {
@@ -105,6 +105,33 @@ fn strides_that_are_not_the_element_size() {
     let launches =
         launches(|n, r| vec![spread(units(n, r), 3), spread(units(n, r), 1), Arg::Bytes(f32s([1.5]))]);
     same_everywhere(kernel!("saxpy"), &launches, 2);
+}
+
+#[test]
+fn indices_that_count_from_the_end() {
+    let vectors = |n: i32, r: &mut Numbers| {
+        let data = f32s((0..3 * n).map(|_| r.unit()));
+        Arg::Array { data, shape: vec![n], strides: vec![12] }
+    };
+    // Rows long enough that an index which was negative is not in the same vector's reach again.
+    let launches: Vec<(Vec<Arg>, Vec<i32>)> = [37, 64, 130]
+        .map(|n| {
+            let mut r = Numbers(n as u64);
+            let args = vec![
+                Arg::f32(units(n, &mut r)),
+                vectors(n, &mut r),
+                Arg::f32(vec![0.0; n as usize]),
+                vectors(n, &mut r),
+            ];
+            (args, vec![n])
+        })
+        .into();
+    let out = same_everywhere(kernel!("shift"), &launches, 15);
+    for ((before, _), after) in launches.iter().zip(&out) {
+        let (x, y) = (as_f32s(before[0].data()), as_f32s(after[2].data()));
+        let n = x.len();
+        assert!((0..n).all(|i| y[(i + n - 5) % n] == x[(i + n - 2) % n]));
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Arrays and addresses: where an element lies.
 
-use inkle_ir::{ArrayType, OpData, Scalar, Type, Value};
+use inkle_ir::{ArrayType, CmpOp, Constant, OpData, OpKind, Scalar, Type, Value};
 
 use super::{Frame, Lower, Result};
 use crate::emitter::{Int, V};
@@ -43,6 +43,43 @@ impl<'m> Lower<'_, 'm> {
             address = self.offset(address, index, parts[layout.stride(dim)]);
         }
         Ok(address)
+    }
+
+    /// Remembers an index over the lanes that counts from the end where it is negative (`select %i < 0, %i + extent, %i`): in
+    /// nearly all vectors it is not, and then lanes are neighbours.
+    pub fn note_wrap(&mut self, frame: &Frame<'m>, data: &OpData, chosen: &Parts) {
+        let ([condition, _, plain], [Val::Varying(index)]) = (data.operands.as_slice(), chosen.as_slice())
+        else {
+            return;
+        };
+        let function = frame.function;
+        let is_zero = |v: &Value| {
+            matches!(function.defining_op(*v).map(|d| &d.kind), Some(OpKind::Const(Constant::Int(0))))
+        };
+        let tests = function.defining_op(*condition).is_some_and(|test| {
+            test.kind == OpKind::Cmp(CmpOp::Lt)
+                && matches!(test.operands.as_slice(), [x, zero] if x == plain && is_zero(zero))
+        });
+        if tests
+            && !self.machine.gpu
+            && let Ok(Val::Linear { base, stride: stride @ 1.. }) = frame.get1(*plain)
+        {
+            self.wrapped.insert(*index, (base, stride));
+        }
+    }
+
+    /// Of addresses of elements of `size` bytes by such an index: whether a lane's may be wrapped, and what they are if none
+    /// is. `None` if then too the elements are not neighbours.
+    pub fn unless_wrapped(&mut self, at: Val, size: u32) -> Option<(V, Val)> {
+        let Val::Indexed { base, index, scale } = at else { return None };
+        let &(first, stride) = self.wrapped.get(&index)?;
+        let stride = stride.checked_mul(scale.into())?;
+        if stride != i64::from(size) {
+            return None;
+        }
+        let wraps = self.e.icmp(Int::LLVMIntSLT, first, self.e.null(self.e.type_of(first)));
+        let start = self.scalar_offset(base, first, self.e.i64(scale.into()));
+        Some((wraps, Val::Linear { base: start, stride }))
     }
 
     /// The sub-array at an index of dimension `dim`.

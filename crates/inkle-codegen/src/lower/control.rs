@@ -23,6 +23,14 @@ enum Shape {
     Varying,
 }
 
+/// A loop that lanes leave at different times.
+struct Leaving {
+    /// The lanes that are still in it.
+    active: V,
+    /// Per value that the loop carries: whether those of lanes that have left must stay as they are.
+    kept: Vec<bool>,
+}
+
 fn common_shape(a: Val, b: Val) -> Shape {
     match (a, b) {
         (Val::Uniform(_), Val::Uniform(_)) => Shape::Uniform,
@@ -289,7 +297,8 @@ impl<'m> Lower<'_, 'm> {
             frame.set(param, parts.clone());
         }
         let next = self.block(frame, body)?;
-        let next = self.carried_next(carried_params.len(), &carried, next, active)?;
+        let active = active.map(|active| Leaving { active, kept: self.kept(frame, data) });
+        let next = self.carried_next(carried_params.len(), &carried, next, active.as_ref())?;
         let one = self.e.const_int(index_type, 1);
         let round_next = self.e.add(round, one);
         let index_next =
@@ -396,7 +405,8 @@ impl<'m> Lower<'_, 'm> {
             frame.set(param, parts.clone());
         }
         let next = self.block(frame, body)?;
-        let next = self.carried_next(test_params.len(), &carried, next, active)?;
+        let leaving = active.map(|active| Leaving { active, kept: self.kept(frame, data) });
+        let next = self.carried_next(test_params.len(), &carried, next, leaving.as_ref())?;
         let end = self.e.current_block();
         self.e.br(header);
         if let Some(running) = running {
@@ -453,19 +463,27 @@ impl<'m> Lower<'_, 'm> {
         Ok(all)
     }
 
+    /// Per result of a loop whether it is looked at: what lanes that have left make of others is of no interest. Under
+    /// `fast_math` that could be poison, which would spread.
+    fn kept(&self, frame: &Frame<'m>, data: &OpData) -> Vec<bool> {
+        data.results.iter().map(|&r| self.options.fast_math || frame.is_used(r)).collect()
+    }
+
     /// The values for the next round: those of lanes that have left stay as they are.
     fn carried_next(
         &mut self,
         expected: usize,
         carried: &[Parts],
         next: Vec<Parts>,
-        active: Option<V>,
+        leaving: Option<&Leaving>,
     ) -> Result<Vec<Vec<V>>> {
         if next.len() != expected {
             return Err(CodegenError::broken("a loop body that does not yield what the loop carries"));
         }
         let mut all = Vec::new();
-        for (now, next) in carried.iter().zip(next) {
+        for (i, (now, next)) in carried.iter().zip(next).enumerate() {
+            let active =
+                leaving.filter(|l| l.kept.get(i).copied().unwrap_or(true)).map(|leaving| leaving.active);
             let mut values = Vec::new();
             for (&now, next) in now.iter().zip(next) {
                 values.push(match now {

@@ -44,6 +44,12 @@ impl Lower<'_, '_> {
                 let name = if to.is_signed() { "llvm.nvvm.f2i.rz" } else { "llvm.nvvm.f2ui.rz" };
                 self.each_lane(&[x], |l, x| l.e.intrinsic(name, &[], x))
             }
+            // LLVM takes a vector apart for its intrinsic on x86.
+            (Float, Signed | Unsigned)
+                if self.e.is_vector(x) && !self.machine.gpu && !self.machine.min_max =>
+            {
+                self.strict(|l| l.float_to_int(x, from, to))
+            }
             (Float, Signed | Unsigned) => {
                 let result = self.e.type_like(self.scalar_type(to), x);
                 let name = if to.is_signed() { "llvm.fptosi.sat" } else { "llvm.fptoui.sat" };
@@ -80,6 +86,42 @@ impl Lower<'_, '_> {
                 }
             }
         }
+    }
+
+    /// A vector of floats as integers, towards zero: what is too large or too small becomes the end of the range, and what is
+    /// not a number zero.
+    pub fn float_to_int(&mut self, x: V, from: Scalar, to: Scalar) -> V {
+        let (bits, signed) = (to.size() * 8, to.is_signed());
+        let result = self.e.type_like(self.scalar_type(to), x);
+        let ty = self.e.type_of(x);
+        let most = if signed { i64::MAX >> (64 - bits) } else { -1 };
+        let bound = 2f64.powi(if signed { bits as i32 - 1 } else { bits as i32 });
+        let least = self.e.const_real(ty, if signed { -bound } else { 0.0 });
+        // The largest float that fits.
+        let digits = if from == Scalar::F32 { f32::MANTISSA_DIGITS } else { f64::MANTISSA_DIGITS };
+        let exact = digits >= bits;
+        let largest = if exact { bound - 1.0 } else { bound - bound * 2f64.powi(-(digits as i32)) };
+        let largest = self.e.const_real(ty, largest);
+        let above = self.e.fcmp(Real::LLVMRealOGT, x, least);
+        let low = self.e.select(above, x, least);
+        let below = self.e.fcmp(Real::LLVMRealOLT, low, largest);
+        let fitting = self.e.select(below, low, largest);
+        let converted = if to.size() < 4 {
+            let int = self.e.fp_to_si(fitting, self.e.type_like(self.e.int(32), x));
+            self.e.trunc(int, result)
+        } else if signed {
+            self.e.fp_to_si(fitting, result)
+        } else {
+            self.e.fp_to_ui(fitting, result)
+        };
+        let converted = if exact {
+            converted
+        } else {
+            let over = self.e.fcmp(Real::LLVMRealOGE, x, self.e.const_real(ty, bound));
+            self.e.select(over, self.e.const_int(result, most), converted)
+        };
+        let number = self.e.fcmp(Real::LLVMRealORD, x, x);
+        self.e.select(number, converted, self.e.null(result))
     }
 
     /// `bitcast`.

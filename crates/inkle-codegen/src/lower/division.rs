@@ -54,6 +54,13 @@ impl Lower<'_, '_> {
 
     /// Quotient towards minus infinity.
     pub fn floor_divide(&mut self, scalar: Scalar, x: V, y: V) -> V {
+        if scalar.is_signed()
+            && let Some(divisor) = self.e.as_const_splat(y).filter(|&d| d > 0)
+            && divisor.count_ones() == 1
+        {
+            let bits = self.e.const_int(self.e.type_of(x), divisor.trailing_zeros().into());
+            return self.e.ashr(x, bits);
+        }
         let quotient = self.divide(scalar, x, y);
         if !scalar.is_signed() {
             return quotient;
@@ -89,7 +96,10 @@ impl Lower<'_, '_> {
                 self.e.trunc(q, ty)
             } else {
                 // The smallest integer by -1 does not fit i32: the saturating conversion makes it some value.
-                self.e.intrinsic("llvm.fptosi.sat", &[ty, double], &[q])
+                match self.machine.min_max {
+                    true => self.e.intrinsic("llvm.fptosi.sat", &[ty, double], &[q]),
+                    false => self.float_to_int(q, Scalar::F64, Scalar::I32),
+                }
             }
         } else {
             let (a, b) = (self.e.ui_to_fp(x, double), self.e.ui_to_fp(safe, double));

@@ -49,6 +49,9 @@ impl<'m> Lower<'_, 'm> {
         } else {
             // LLVM prefers half of AVX-512 on CPUs whose clock once suffered from the whole.
             self.e.string_attribute(f, "prefer-vector-width", "512");
+            if let Some(features) = &self.features {
+                self.e.string_attribute(f, "target-features", features);
+            }
         }
     }
 

@@ -43,6 +43,29 @@ impl<'m> Lower<'_, 'm> {
 
     /// Reads a value.
     pub fn load(&mut self, ty: Type, at: Val) -> Parts {
+        let Some((wraps, plain)) = self.unless_wrapped(at, ty.size()) else { return self.load_at(ty, at) };
+        let [rare, usual, join] = ["wrapped", "plain", "loaded"].map(|name| self.e.new_block(name));
+        let branch = self.e.cond_br(wraps, rare, usual);
+        self.e.set_branch_weights(branch, 1, 1 << 10);
+        let [usual, rare] = [(usual, plain), (rare, at)].map(|(block, at)| {
+            self.e.at_end(block);
+            let read = self.load_at(ty, at);
+            let read: SmallVec<[V; 4]> = read.into_iter().map(|v| self.wide(v)).collect();
+            let end = self.e.current_block();
+            self.e.br(join);
+            (read, end)
+        });
+        self.e.at_end(join);
+        let merge = |(&a, &b)| {
+            let v = self.e.phi(self.e.type_of(a));
+            self.e.add_incoming(v, a, usual.1);
+            self.e.add_incoming(v, b, rare.1);
+            Val::Varying(v)
+        };
+        usual.0.iter().zip(&rare.0).map(merge).collect()
+    }
+
+    fn load_at(&mut self, ty: Type, at: Val) -> Parts {
         let layout = parts(ty);
         if let Some((base, part)) = self.interleaved(&layout, ty, at) {
             return self.load_interleaved(base, part, layout.len());
@@ -103,6 +126,23 @@ impl<'m> Lower<'_, 'm> {
 
     /// Writes a value.
     pub fn store(&mut self, ty: Type, at: Val, value: &Parts) {
+        let Some((wraps, plain)) = self.unless_wrapped(at, ty.size()) else {
+            return self.store_at(ty, at, value);
+        };
+        // Made here, where it dominates both.
+        let value: Parts = value.iter().map(|&v| Val::Varying(self.wide(v))).collect();
+        let [rare, usual, join] = ["wrapped", "plain", "stored"].map(|name| self.e.new_block(name));
+        let branch = self.e.cond_br(wraps, rare, usual);
+        self.e.set_branch_weights(branch, 1, 1 << 10);
+        for (block, at) in [(usual, plain), (rare, at)] {
+            self.e.at_end(block);
+            self.store_at(ty, at, &value);
+            self.e.br(join);
+        }
+        self.e.at_end(join);
+    }
+
+    fn store_at(&mut self, ty: Type, at: Val, value: &Parts) {
         let layout = parts(ty);
         if let Some((base, part)) = self.interleaved(&layout, ty, at) {
             return self.store_interleaved(base, part, value);

@@ -167,6 +167,8 @@ pub(crate) struct Lower<'c, 'm> {
     pub mask: Option<V>,
     /// The mask of the threads that exist, with their number, while it may be another than of all lanes.
     pub existing: Option<(V, V)>,
+    /// The CPU's features where code is made for others than the target's.
+    pub features: Option<String>,
     /// The code runs on one thread and no other code that updates memory atomically runs meanwhile.
     pub alone: bool,
     pub thread: Thread,
@@ -190,6 +192,8 @@ pub(crate) struct Lower<'c, 'm> {
     spreads: HashMap<V, spread::Spread>,
     /// Atomic updates that a GPU's threads may put off until they end.
     deferred: Vec<block::Deferred>,
+    /// Indices that were wrapped where they are negative: the first lane's before that, and how far lanes are apart.
+    pub wrapped: HashMap<V, (V, i64)>,
     /// Per function, type and position: where arguments of the runtime's functions over lanes go.
     pub math_slots: HashMap<(V, Ty, usize), V>,
     /// Where the operation that is being emitted was written.
@@ -265,6 +269,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             lanes: 1,
             mask: None,
             existing: None,
+            features: None,
             alone: false,
             thread: Thread { tid: SmallVec::new(), dims: SmallVec::new() },
             analyser: Analyser::new(ir, lane_dim(ir)),
@@ -278,6 +283,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             param_block: None,
             spreads: HashMap::new(),
             deferred: Vec::new(),
+            wrapped: HashMap::new(),
             math_slots: HashMap::new(),
             span: kernel_span,
             lines,
@@ -554,7 +560,9 @@ impl<'c, 'm> Lower<'c, 'm> {
             OpKind::Select => {
                 let cond = frame.get1(operand(0)?)?;
                 let (xs, ys) = (frame.get(operand(1)?)?.clone(), frame.get(operand(2)?)?.clone());
-                xs.into_iter().zip(ys).map(|(x, y)| self.select(cond, x, y)).collect()
+                let chosen: Parts = xs.into_iter().zip(ys).map(|(x, y)| self.select(cond, x, y)).collect();
+                self.note_wrap(frame, data, &chosen);
+                chosen
             }
             OpKind::Cast => {
                 let from = scalar_of(operand(0)?)?;
