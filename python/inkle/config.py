@@ -57,6 +57,11 @@ and is raised, with the place and the thread; on a GPU when it is next waited fo
 optimization_level: int | None = None
 """0 to 3; ``None`` chooses by device."""
 
+cpu_threads: int | None = None
+"""How many threads a launch on the CPU may use, the caller's included; results do not depend on it, save sums of floats
+by atomic updates. ``None``: what the environment variable ``INKLE_CPU_THREADS`` says, else one for each core that the
+process may run on."""
+
 verbose_warnings: bool = False
 """Show where a warning comes from."""
 
@@ -98,6 +103,10 @@ fast_math: bool = False
 
 fuse_fp: bool = True
 """Allow a multiplication and an addition to become one operation."""
+
+precise_math: bool = False
+"""On the CPU compute ``sin``, ``exp``, ``pow`` and the like of 32-bit floats in 64 bits and round once: slow, and right to the last
+bit but for rare ties."""
 
 block_dim: int = 256
 """Threads per block of launches that do not say."""
@@ -144,7 +153,12 @@ enable_mathdx_solver: bool = True
 enable_mathdx_fft: bool = True
 
 deterministic: DeterministicMode = DeterministicMode.NOT_GUARANTEED
-"""How far results are the same from run to run."""
+"""How far results are the same from run to run.
+
+On the CPU kernels whose result depends on the order of atomic updates (sums of floats, old values that are used) run
+their threads in order on one core under any mode but ``NOT_GUARANTEED``: results are the same however many threads the
+machine has. On GPUs it has no effect yet.
+"""
 
 deterministic_debug: bool = False
 deterministic_max_records: int = 0

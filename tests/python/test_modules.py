@@ -127,7 +127,7 @@ def test_module_options_need_a_unique_module(tmp_path):
 DOCUMENTED = (
     "mode optimization_level max_unroll enable_backward fast_math fuse_fp lineinfo compile_time_trace cuda_output"
     " block_dim strip_hash enable_mathdx_gemm enable_mathdx_solver enable_mathdx_fft cpu_compiler_flags deterministic"
-    " deterministic_max_records default_grid_stride extra_build_options"
+    " deterministic_max_records default_grid_stride extra_build_options precise_math"
 ).split()
 
 

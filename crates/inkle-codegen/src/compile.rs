@@ -2,7 +2,7 @@
 
 use inkle_diag::Span;
 use inkle_diag::trace::{self, Stage};
-use inkle_ir::{Block, Function, MAX_LOCAL_SIZE, Module, Value};
+use inkle_ir::{Block, Function, IN_ORDER, MAX_LOCAL_SIZE, Module, SumArray, Value};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module as LlvmModule;
@@ -166,9 +166,15 @@ fn generate(
                 lower.features = Some(cpu.features_of_several_vectors());
             }
             lower.cpu_entry(ENTRY, plan.lanes, plan.tail)?;
+            if options.deterministic && crate::sums::depends_on_order(module) {
+                lower.e.constant_words(IN_ORDER, &[1]);
+            }
             if plan.alone {
                 lower.alone = true;
                 lower.cpu_entry(ENTRY_ALONE, plan.lanes, plan.tail)?;
+                if let Some(words) = crate::sums::table(module) {
+                    lower.e.constant_words(SumArray::SYMBOL, &words);
+                }
             }
         }
         Target::Cuda(_) => {

@@ -24,6 +24,7 @@ mod native;
 mod nvidia;
 mod options;
 mod plan;
+mod sums;
 mod target;
 mod uniformity;
 mod value;

@@ -27,6 +27,11 @@ pub struct Options {
     pub checks: bool,
     /// Reports what is written and is not finite; with `checks` that stops the kernel.
     pub verify_fp: bool,
+    /// CPU: functions of f32 are computed in f64 and rounded once. Slow: they are not computed for all lanes at once.
+    pub precise_math: bool,
+    /// CPU: a kernel whose result depends on the order of its atomic updates runs its threads in order, on one thread of the
+    /// machine.
+    pub deterministic: bool,
     /// Source lines in the code, for profilers.
     pub lineinfo: bool,
     /// Lane width. On GPUs more than one needs [`Options::aligned`].
@@ -52,6 +57,8 @@ impl Default for Options {
             fuse_fp: true,
             checks: false,
             verify_fp: false,
+            precise_math: false,
+            deterministic: false,
             lineinfo: false,
             lanes: Lanes::Auto,
             contiguous: 0,
@@ -74,7 +81,10 @@ impl Options {
     pub fn effective(&self, floats: bool, on_gpu: bool) -> Options {
         let mut options = self.clone();
         let unchosen = Options::default();
-        if !on_gpu {
+        if on_gpu {
+            options.precise_math = unchosen.precise_math;
+            options.deterministic = unchosen.deterministic;
+        } else {
             options.aligned = unchosen.aligned;
             options.grid_stride = unchosen.grid_stride;
             options.max_registers = unchosen.max_registers;
@@ -84,6 +94,7 @@ impl Options {
             options.fast_math = unchosen.fast_math;
             options.fuse_fp = unchosen.fuse_fp;
             options.verify_fp = unchosen.verify_fp;
+            options.precise_math = unchosen.precise_math;
         }
         options
     }
@@ -99,12 +110,14 @@ impl Options {
             None => (0, 0),
         };
         format!(
-            "o{} fast{} fuse{} checks{} verify{} line{} lanes={lanes} contiguous={:x} aligned{} stride{} regs={} bounds={max_threads},{min_blocks}",
+            "o{} fast{} fuse{} checks{} verify{} precise{} det{} line{} lanes={lanes} contiguous={:x} aligned{} stride{} regs={} bounds={max_threads},{min_blocks}",
             self.optimization_level,
             u8::from(self.fast_math),
             u8::from(self.fuse_fp),
             u8::from(self.checks),
             u8::from(self.verify_fp),
+            u8::from(self.precise_math),
+            u8::from(self.deterministic),
             u8::from(self.lineinfo),
             self.contiguous,
             u8::from(self.aligned),
@@ -143,6 +156,8 @@ impl Options {
                 "fuse" => options.fuse_fp = flag(value)?,
                 "checks" => options.checks = flag(value)?,
                 "verify" => options.verify_fp = flag(value)?,
+                "precise" => options.precise_math = flag(value)?,
+                "det" => options.deterministic = flag(value)?,
                 "line" => options.lineinfo = flag(value)?,
                 "lanes" if value == "=auto" => options.lanes = Lanes::Auto,
                 "lanes" => options.lanes = Lanes::Fixed(value.strip_prefix('=')?.parse().ok()?),
@@ -191,6 +206,8 @@ mod tests {
             Options { fuse_fp: false, ..base.clone() },
             Options { checks: true, ..base.clone() },
             Options { verify_fp: true, ..base.clone() },
+            Options { precise_math: true, ..base.clone() },
+            Options { deterministic: true, ..base.clone() },
             Options { lineinfo: true, ..base.clone() },
             Options { lanes: Lanes::Fixed(1), ..base.clone() },
             Options { contiguous: 1, ..base.clone() },

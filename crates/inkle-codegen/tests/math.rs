@@ -135,6 +135,23 @@ fn errors_are_small() {
 }
 
 #[test]
+fn precise_functions_are_rounded_once() {
+    let xs = inputs();
+    for target in runnable_targets() {
+        for (op, reference, _) in INLINE {
+            for lanes in [1, 16] {
+                let options = Options { precise_math: true, ..exact(2, lanes) };
+                let got = run_unary(op, &xs, &target, &options);
+                for (&x, &g) in xs.iter().zip(&got) {
+                    let error = ulps(g, reference(f64::from(x)));
+                    assert!(error <= 0.500_001, "{op}({x:e}) on {}: {error} ULP", target.cpu);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn signed_zeros_are_kept() {
     for op in ["sin", "tan", "tanh", "asin", "atan", "sinh", "cbrt", "erf"] {
         let got = run_unary(op, &[0.0, -0.0], &CpuTarget::host(), &exact(2, 1));

@@ -23,10 +23,12 @@ impl Parse for Setting {
     }
 }
 
-const SETTINGS: [&str; 9] = [
+const SETTINGS: [&str; 11] = [
     "checks",
     "fast_math",
     "fuse_fp",
+    "precise_math",
+    "deterministic",
     "lineinfo",
     "max_unroll",
     "optimization_level",

@@ -70,6 +70,7 @@ pub const MODULE_OPTIONS: &[ModuleOption] = &[
     option("enable_mathdx_fft", Domain::Bool),
     captured("fast_math", Domain::Bool),
     captured("fuse_fp", Domain::Bool),
+    option("precise_math", Domain::Bool),
     captured("lineinfo", Domain::Bool),
     option("cuda_output", Domain::OneOf(&["ptx", "cubin"])),
     option("mode", Domain::OneOf(&["release", "debug"])),

@@ -337,6 +337,21 @@ pub fn setting_changes(name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
     if name == "print_launches" {
         crate::launch::PRINTED.store(value.is_truthy()?, Ordering::Relaxed);
     }
+    if name == "cpu_threads" {
+        let count = match value.is_none() {
+            true => inkle_runtime::default_cpu_threads(),
+            false => value.extract().unwrap_or(0),
+        };
+        inkle_runtime::set_cpu_threads(count).map_err(|_| {
+            let (most, given) = (
+                inkle_runtime::MAX_CPU_THREADS,
+                value.repr().map_or_else(|e| e.to_string(), |r| r.to_string()),
+            );
+            PyValueError::new_err(format!(
+                "inkle.config: `cpu_threads` is None or a number from 1 to {most}, not {given}"
+            ))
+        })?;
+    }
     if let Ok(option) = ModuleOption::of(name) {
         checked(option, value)
             .map_err(|e| PyValueError::new_err(format!("inkle.config: {}", e.value(value.py()))))?;

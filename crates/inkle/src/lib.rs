@@ -213,6 +213,8 @@ pub use inkle_macros::func;
 /// - `checks`: stops the kernel with an error at an index out of bounds and at a failed `assert!`. On where debug assertions
 ///   are. *Without it nothing looks at indices:* one that is out of bounds reads or writes other memory.
 /// - `fast_math`, `fuse_fp`: approximate arithmetic, off; multiplications and additions in one operation, on.
+/// - `precise_math`: on the CPU `sin`, `exp` and the like of `f32` are as good as rounded results of `f64` are, off.
+/// - `deterministic`: on the CPU the order of atomic updates is that of the threads, whatever the machine, off.
 /// - `max_unroll`: loops over constant ranges of at most this many turns are unrolled, 16.
 /// - `optimization_level`: 0 to 3. `lineinfo`: source lines for profilers.
 /// - `block_dim`, `max_registers`: threads per block on a GPU, 256; the most registers per thread, 0 for no limit.

@@ -10,6 +10,9 @@ use crate::emitter::{AddressRoot, Int, Real, V};
 use crate::error::CodegenError;
 use crate::value::{Part, Parts, Val, parts};
 
+/// Up to this many plain updates of a vector's lanes are written out one after the other.
+const UNROLLED_UPDATES: usize = 32;
+
 impl<'m> Lower<'_, 'm> {
     fn atomic_scope(&self) -> Option<&'static str> {
         self.machine.gpu.then_some("device")
@@ -113,13 +116,19 @@ impl<'m> Lower<'_, 'm> {
         }
         // All parts of a lane before the next lane: they are neighbours in memory.
         let each: SmallVec<[Val; 8]> = [at].into_iter().chain(value.iter().copied()).collect();
-        self.per_lane_all(&each, |l, each| {
+        let update = |l: &mut Self, each: &[V]| {
             let one = |(&(scalar, offset), &v): (&Place, &V)| {
                 let at = l.e.byte_offset(each[0], offset);
                 l.atomic_scalar(op, scalar, at, v, old_is_used)
             };
             places.iter().zip(&each[1..]).map(one).collect()
-        })
+        };
+        // A plain update is three instructions, fewer than going round a loop takes.
+        if self.alone && places.len() * self.lanes as usize <= UNROLLED_UPDATES {
+            self.per_lane_unrolled(&each, update)
+        } else {
+            self.per_lane_all(&each, update)
+        }
     }
 
     /// What all active lanes together do to one place. Sums of floats may round differently than one by one, as

@@ -62,6 +62,40 @@ impl Lower<'_, '_> {
             return Ok(each(self, &scalars)?.into_iter().map(Val::Uniform).collect());
         }
         let picks: SmallVec<[Pick; 8]> = vals.iter().map(|&v| self.pick(v)).collect();
+        self.in_loop(&picks, each)
+    }
+
+    /// The same without a loop where all lanes are active; for little that is done for each.
+    pub fn per_lane_unrolled(
+        &mut self,
+        vals: &[Val],
+        mut each: impl FnMut(&mut Self, &[V]) -> Result<SmallVec<[V; 4]>>,
+    ) -> Result<Parts> {
+        if self.lanes == 1 || self.mask.is_some() {
+            return self.per_lane_all(vals, each);
+        }
+        let picks: SmallVec<[Pick; 8]> = vals.iter().map(|&v| self.pick(v)).collect();
+        let mut gathered: SmallVec<[V; 4]> = SmallVec::new();
+        for lane in 0..self.lanes {
+            let lane = self.e.i32(lane as i32);
+            let scalars: SmallVec<[V; 8]> = picks.iter().map(|pick| self.picked(pick, lane)).collect();
+            let results = each(self, &scalars)?;
+            if gathered.is_empty() {
+                let poison = |&r: &V| self.e.poison(self.e.vector(self.e.type_of(r), self.lanes));
+                gathered = results.iter().map(poison).collect();
+            }
+            for (all, one) in gathered.iter_mut().zip(results) {
+                *all = self.e.insert_element(*all, one, lane);
+            }
+        }
+        Ok(gathered.into_iter().map(Val::Varying).collect())
+    }
+
+    fn in_loop(
+        &mut self,
+        picks: &[Pick],
+        each: impl FnOnce(&mut Self, &[V]) -> Result<SmallVec<[V; 4]>>,
+    ) -> Result<Parts> {
         let int = self.e.int(self.lanes);
         let mask = self.mask_vector();
         let all = self.mask_bits(mask);
@@ -74,7 +108,11 @@ impl Lower<'_, '_> {
         self.e.add_incoming(left, all, before);
         let gathered_slot = self.e.current_block();
         let lane = self.e.intrinsic("llvm.cttz", &[int], &[left, self.e.i1(true)]);
-        let lane = if self.lanes < 32 { self.e.zext(lane, self.e.int(32)) } else { lane };
+        let lane = match self.lanes {
+            ..32 => self.e.zext(lane, self.e.int(32)),
+            32 => lane,
+            _ => self.e.trunc(lane, self.e.int(32)),
+        };
         let scalars: SmallVec<[V; 8]> = picks.iter().map(|pick| self.picked(pick, lane)).collect();
         let results = each(self, &scalars)?;
         let mut nexts: SmallVec<[(V, V); 4]> = SmallVec::new();

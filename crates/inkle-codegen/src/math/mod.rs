@@ -1,6 +1,7 @@
 //! Functions of the math library, each target its own way.
 //!
 //! - GPU: libdevice, linked in by the compilation's last step; sines and cosines of f32 are inline where the angle allows ([`gpu`]).
+//! - CPU, f32, with `precise_math`: the functions of f64, rounded.
 //! - CPU, f32: where there is one, code of ours, inlined, that gives the same bits at every lane width ([`f32`],
 //!   [`f32_more`]).
 //! - CPU, all others: functions of the runtime ([`runtime_symbols`]), for one number or for the lanes of a vector in
@@ -65,11 +66,24 @@ impl<'m> Lower<'_, 'm> {
             let symbol = format!("__nv_{}{name}{suffix}", if fast { "fast_" } else { "" });
             return self.each_lane(args, |l, args| l.scalar_call(&symbol, args));
         }
+        if !double && self.options.precise_math {
+            return self.strict(|l| l.rounded_from_f64(name, args));
+        }
         if !double && let Some(v) = self.f32_inline(name, args) {
             return v;
         }
         let symbol = format!("inkle_{name}{}", if double { "" } else { "f" });
         self.lanes_call(&symbol, args)
+    }
+
+    /// A function of f32 by way of f64, of which the last bits are right: the rounding is the only error that shows, but for
+    /// arguments whose results lie within a few 2^-53 of the middle between two f32.
+    fn rounded_from_f64(&mut self, name: &str, args: &[V]) -> V {
+        let ty = self.e.type_of(args[0]);
+        let double = self.e.type_like(self.e.double(), args[0]);
+        let wide: SmallVec<[V; 2]> = args.iter().map(|&a| self.e.fp_ext(a, double)).collect();
+        let result = self.lanes_call(&format!("inkle_{name}"), &wide);
+        self.e.fp_trunc(result, ty)
     }
 
     /// A call of a pure scalar function outside the module.

@@ -70,7 +70,14 @@ impl Settings {
         }
         options.fast_math = flag("fast_math")?;
         options.fuse_fp = flag("fuse_fp")?;
+        options.precise_math = flag("precise_math")?;
         options.lineinfo = flag("lineinfo")?;
+        if let Some(mode) = get("deterministic")? {
+            options.deterministic = match mode.extract::<String>() {
+                Ok(name) => !name.eq_ignore_ascii_case("not_guaranteed"),
+                Err(_) => mode.is_truthy()?,
+            };
+        }
         if let Some(registers) = get("cuda_max_registers")? {
             options.max_registers = Some(positive("cuda_max_registers", &registers)?);
         }

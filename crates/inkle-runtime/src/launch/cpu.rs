@@ -8,13 +8,17 @@
 //! Code that updates memory atomically may have a second form with plain updates, for launches that run on one
 //! thread and alone. Which of the two a launch takes is decided by what they cost: plain updates are many times
 //! cheaper, and where many threads meet in few places they win however many cores there are. An exclusive lock
-//! keeps the plain form apart from every other kernel that updates memory.
+//! keeps the plain form apart from every other kernel that updates memory. Where a kernel does nothing to small arrays
+//! but add, the plain form runs on all threads, each of which adds to a copy of its own.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use inkle_ir::IN_ORDER;
+
 use super::pool;
+use super::sums::{Copies, Sums};
 use crate::elf::LoadedObject;
 use crate::error::RuntimeError;
 use crate::symbols::FailureScope;
@@ -29,6 +33,10 @@ pub struct CpuFunction {
     lanes: u64,
     /// The form with plain updates.
     alone: Option<CpuEntry>,
+    /// Threads run in order, on the thread that launches.
+    in_order: bool,
+    /// The arrays that each thread may have a copy of, when these are all that the kernel updates.
+    sums: Option<Sums>,
     /// Measured cost, ticks per 1024 threads; zero until known. It decides how a launch is cut, nothing else.
     cost: AtomicU32,
     /// The same of the form with plain updates.
@@ -121,7 +129,14 @@ impl CpuFunction {
         };
         let shared = entry(symbol).ok_or_else(missing)?;
         let alone = entry(&format!("{symbol}_alone"));
-        Ok(CpuFunction { alone, ..CpuFunction::make(shared, params_bytes, lanes, Some(code)) })
+        let sums = alone.and_then(|_| Sums::of(&code));
+        let in_order = code.symbol(IN_ORDER).is_some();
+        Ok(CpuFunction {
+            alone,
+            in_order,
+            sums,
+            ..CpuFunction::make(shared, params_bytes, lanes, Some(code))
+        })
     }
 
     /// A kernel that is part of this program.
@@ -144,6 +159,8 @@ impl CpuFunction {
             params_bytes,
             lanes: lanes.max(1).into(),
             alone: None,
+            in_order: false,
+            sums: None,
             cost: AtomicU32::new(0),
             alone_cost: AtomicU32::new(0),
             met: AtomicBool::new(false),
@@ -181,12 +198,28 @@ impl CpuFunction {
             return Ok(());
         }
         let failures = FailureScope::new();
-        if let Some(alone) = self.alone {
+        if self.in_order {
+            self.launch_in_order(params, size, &failures);
+        } else if let Some(alone) = self.alone {
             self.launch_updating(alone, params, size, &failures)?;
         } else {
             self.launch_shared(params, 0, size, &failures)?;
         }
         failures.finish()
+    }
+
+    /// Runs all threads here, one vector after the other: what updates add up to, and what they give back, is then the same
+    /// however many threads the machine has.
+    fn launch_in_order(&self, params: &[u64], size: u64, failures: &FailureScope) {
+        if let Some(alone) = self.alone
+            && let Ok(_only) = UPDATES.try_write()
+        {
+            // SAFETY: as for `run`; the lock keeps other updates away.
+            failures.enter(|| unsafe { alone(params.as_ptr().cast(), 0, size) });
+            return;
+        }
+        let _others = UPDATES.read().unwrap_or_else(PoisonError::into_inner);
+        failures.enter(|| self.run(params, 0, size));
     }
 
     /// Runs the threads `begin..end` in the usual form.
@@ -239,6 +272,12 @@ impl CpuFunction {
         while begin < size {
             let rest = size - begin;
             let mut end = size;
+            if let Some(copies) = self.copies(params, rest) {
+                let _others = UPDATES.read().unwrap_or_else(PoisonError::into_inner);
+                self.run_on_copies(alone, &copies, params, begin, size, failures)?;
+                begin = size;
+                continue;
+            }
             if self.is_alone_cheaper(rest) {
                 if let Ok(_only) = UPDATES.try_write() {
                     begin = self.run_alone(alone, params, begin, size, failures);
@@ -254,6 +293,61 @@ impl CpuFunction {
             begin = end;
         }
         Ok(())
+    }
+
+    /// Copies of the arrays that this many threads add to, when it is known that they pay.
+    fn copies(&self, params: &[u64], threads: u64) -> Option<Copies> {
+        let sums = self.sums.as_ref()?;
+        let workers = pool::cpu_threads() as u64;
+        let plain = threads.saturating_mul(self.alone_cost.load(Ordering::Relaxed).into()) >> 10;
+        if workers == 1 || plain <= 2 * SERIAL_TICKS {
+            return None;
+        }
+        // A copy is filled with zeros and added: about two ticks a byte.
+        sums.copies(params).filter(|copies| 2 * copies.bytes() < plain / workers)
+    }
+
+    /// Runs threads in the form with plain updates, on all workers, each with copies of the arrays it adds to.
+    fn run_on_copies(
+        &self,
+        alone: CpuEntry,
+        copies: &Copies,
+        params: &[u64],
+        begin: u64,
+        size: u64,
+        failures: &FailureScope,
+    ) -> Result<(), RuntimeError> {
+        let workers = pool::cpu_threads() as u64;
+        let (step, chunks) = self.cut(size - begin, self.alone_cost.load(Ordering::Relaxed), workers);
+        let next = AtomicU64::new(0);
+        let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&chunk| chunk < chunks);
+        pool::parallel(workers.min(chunks) as usize, &|_| {
+            // No copy where there is nothing left to do.
+            let Some(first) = take() else { return };
+            let run = |params: &[u64]| {
+                for chunk in std::iter::successors(Some(first), |_| take()) {
+                    let from = begin + chunk * step;
+                    let to = (from + step).min(size);
+                    // SAFETY: as for `run`; what it updates is this thread's.
+                    let work = || unsafe { alone(params.as_ptr().cast(), from, to) };
+                    let start = ticks();
+                    failures.enter(work);
+                    if chunk == 0 {
+                        note_cost(&self.alone_cost, ticks().saturating_sub(start), to - from);
+                    }
+                }
+            };
+            // SAFETY: whoever launches keeps the arrays alive; the lock keeps plain updates away.
+            unsafe { copies.with(params, run) };
+        })
+    }
+
+    /// How many threads a chunk has when `threads` that cost as much are shared by `workers`, and the number of chunks.
+    fn cut(&self, threads: u64, cost: u32, workers: u64) -> (u64, u64) {
+        let work = threads.saturating_mul(cost.into()) >> 10;
+        let chunks = (work / CHUNK_TICKS).clamp(1, workers * CHUNKS_PER_THREAD);
+        let step = threads.div_ceil(chunks).next_multiple_of(self.lanes);
+        (step, threads.div_ceil(step))
     }
 
     /// Whether this many threads are best run alone, as far as is known; where nothing is, that is where to begin.
@@ -353,10 +447,7 @@ impl CpuFunction {
             return Ok(());
         }
         let threads = pool::cpu_threads() as u64;
-        let work = rest.saturating_mul(cost.into()) >> 10;
-        let chunks = (work / CHUNK_TICKS).clamp(1, threads * CHUNKS_PER_THREAD);
-        let step = rest.div_ceil(chunks).next_multiple_of(self.lanes);
-        let chunks = rest.div_ceil(step);
+        let (step, chunks) = self.cut(rest, cost, threads);
         if threads == 1 || chunks == 1 {
             failures.enter(|| self.run_timed(params, begin, size));
             return Ok(());
@@ -374,7 +465,6 @@ impl CpuFunction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicU64;
 
     /// Parameter block: the address of the counters, and their number.
     unsafe extern "C" fn count(params: *const u8, begin: u64, end: u64) {

@@ -3,10 +3,11 @@
 mod cpu;
 mod cuda;
 pub(crate) mod pool;
+mod sums;
 
 pub use cpu::{CpuEntry, CpuFunction};
 pub use cuda::{CudaFunction, CudaModule, LaunchConfig};
-pub use pool::{MAX_CPU_THREADS, cpu_threads, run_together, set_cpu_threads};
+pub use pool::{MAX_CPU_THREADS, cpu_threads, default_cpu_threads, run_together, set_cpu_threads};
 
 /// A kernel loaded on a device.
 #[derive(Debug)]

@@ -25,9 +25,7 @@ pub const MAX_CPU_THREADS: usize = 4096;
 pub fn cpu_threads() -> usize {
     match THREADS.load(Ordering::Relaxed) {
         0 => {
-            let asked = std::env::var("INKLE_CPU_THREADS").ok().and_then(|text| text.trim().parse().ok());
-            let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-            let count = asked.filter(|&n| n > 0).unwrap_or_else(cores).min(MAX_CPU_THREADS);
+            let count = default_cpu_threads();
             // Another thread may have set a number meanwhile; that one stays.
             match THREADS.compare_exchange(0, count, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => count,
@@ -36,6 +34,13 @@ pub fn cpu_threads() -> usize {
         }
         count => count,
     }
+}
+
+/// What [`cpu_threads`] is when nobody set it.
+pub fn default_cpu_threads() -> usize {
+    let asked = std::env::var("INKLE_CPU_THREADS").ok().and_then(|text| text.trim().parse().ok());
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    asked.filter(|&n| n > 0).unwrap_or_else(cores).min(MAX_CPU_THREADS)
 }
 
 /// Sets how many threads later CPU launches may use, the caller's included. Results do not depend on it.

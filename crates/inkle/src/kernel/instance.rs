@@ -24,6 +24,10 @@ pub struct Settings {
     pub fast_math: bool,
     /// Allows a multiplication and an addition to become one operation.
     pub fuse_fp: bool,
+    /// On the CPU: functions of `f32` are computed in `f64` and rounded once.
+    pub precise_math: bool,
+    /// On the CPU: results do not depend on the order in which threads update memory atomically.
+    pub deterministic: bool,
     /// Puts source lines into the code, for profilers.
     pub lineinfo: bool,
     /// Loops over constant ranges of at most this many turns are unrolled.
@@ -46,6 +50,8 @@ impl Settings {
             checks,
             fast_math: options.fast_math,
             fuse_fp: options.fuse_fp,
+            precise_math: options.precise_math,
+            deterministic: options.deterministic,
             lineinfo: options.lineinfo,
             max_unroll: check.max_unroll,
             optimization_level: options.optimization_level,
@@ -210,12 +216,23 @@ impl Instance {
     }
 
     fn options(&self, variant: &Variant) -> Options {
-        let Settings { checks, fast_math, fuse_fp, lineinfo, optimization_level, max_registers, .. } =
-            self.settings;
+        let Settings {
+            checks,
+            fast_math,
+            fuse_fp,
+            precise_math,
+            deterministic,
+            lineinfo,
+            optimization_level,
+            max_registers,
+            ..
+        } = self.settings;
         Options {
             checks,
             fast_math,
             fuse_fp,
+            precise_math,
+            deterministic,
             lineinfo,
             optimization_level,
             max_registers: (max_registers > 0).then_some(max_registers),
