@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 PYTHON_VENV := .venv/bin/python
 
-.PHONY: help setup build demo test conformance lint bench bench-ops gpu-bundle test-gpu bench-gpu wheel clean
+.PHONY: help setup build demo test conformance lint bench bench-plots bench-ops gpu-bundle test-gpu bench-gpu wheel clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -33,10 +33,15 @@ bench: setup ## measure inkle, as users install it, and Warp side by side on the
 	@scripts/wheel.sh dist
 	@.bench-venv/bin/python -m pip install --quiet --no-deps --force-reinstall dist/inkle-*.whl
 	@$(PYTHON_VENV) benches/run.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
+	@$(PYTHON_VENV) benches/launches.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
 	@$(PYTHON_VENV) benches/kernels.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
 	@$(PYTHON_VENV) benches/modules.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
 	@$(PYTHON_VENV) benches/replay.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
 	@$(PYTHON_VENV) benches/gradients.py --inkle-python .bench-venv/bin/python $(BENCH_FLAGS)
+
+bench-plots: setup ## draw the plots of docs/performance.md from benches/results
+	@scripts/setup.sh demo
+	@$(PYTHON_VENV) benches/plots.py
 
 bench-ops: build ## measure the operators for PyTorch and ONNX Runtime beside a live graph
 	@scripts/setup.sh test
