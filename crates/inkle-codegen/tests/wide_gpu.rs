@@ -3,18 +3,9 @@
 
 mod common;
 
-use common::{Arg, Code, Numbers, as_f32s, exact, f32s, module};
-use inkle_codegen::{
-    Artifact, ArtifactKind, CpuTarget, CudaOutput, CudaTarget, Emit, Lanes, Options, Target, compile,
-    emit_text,
-};
+use common::{Arg, Code, Numbers, as_f32s, exact, f32s, gpu, module};
+use inkle_codegen::{CpuTarget, Lanes, Options, compile};
 use inkle_ir::Module;
-use inkwell::OptimizationLevel;
-use inkwell::context::Context;
-use inkwell::memory_buffer::MemoryBuffer;
-use inkwell::targets::{
-    CodeModel, FileType, InitializationConfig, RelocMode, Target as LlvmTarget, TargetTriple,
-};
 
 /// Threads of a block, and blocks of a grid that does not cover the launch.
 const BLOCK: u32 = 4;
@@ -26,32 +17,13 @@ macro_rules! kernel {
     };
 }
 
-fn gpu() -> Target {
-    Target::Cuda(CudaTarget { arch: 90, output: CudaOutput::Ptx })
-}
-
 fn lanes(module: &Module, options: &Options) -> u32 {
-    compile(module, &gpu(), options).unwrap_or_else(|e| panic!("{e}")).lanes
+    compile(module, &gpu::target(), options).unwrap_or_else(|e| panic!("{e}")).lanes
 }
 
 /// The GPU's code as a CPU kernel that runs the blocks and their threads in order.
 fn on_cpu(module: &Module, options: &Options) -> Code {
-    let text = emit_text(module, &gpu(), options, Emit::Llvm).unwrap_or_else(|e| panic!("{e}"));
-    let registers = ["tid", "ctaid", "ntid", "nctaid"];
-    let mut text = text
-        .replace(" addrspace(1)", "")
-        .replace(".p1", ".p0")
-        .replace("define ptx_kernel", "define internal")
-        .replace("@__nv_", "@inkle_");
-    for register in registers {
-        let call = format!("call i32 @llvm.nvvm.read.ptx.sreg.{register}.x()");
-        text = text.replace(&call, &format!("add i32 %gpu.{register}, 0"));
-    }
-    let start = text.find("byval(").expect("the block is passed by value");
-    let end = start + text[start..].find("])").expect("the block is an array") + 2;
-    text.replace_range(start..end, "");
-    let head = text[start..].find("%0)").expect("the only parameter") + start;
-    text.replace_range(head..head + 3, "%0, i32 %gpu.tid, i32 %gpu.ctaid, i32 %gpu.ntid, i32 %gpu.nctaid)");
+    let mut text = gpu::kernel_text(module, options, "");
     let limit = if options.grid_stride { (BLOCK * GRID).to_string() } else { "%end".to_owned() };
     text.push_str(&format!(
         "
@@ -72,35 +44,7 @@ done:
 }}
 "
     ));
-    LlvmTarget::initialize_native(&InitializationConfig::default()).expect("the host is a target");
-    let host = CpuTarget::host();
-    let triple = TargetTriple::create(&host.triple);
-    let machine = LlvmTarget::from_triple(&triple)
-        .expect("the host is a target")
-        .create_target_machine(
-            &triple,
-            &host.cpu,
-            &host.features,
-            OptimizationLevel::None,
-            RelocMode::PIC,
-            CodeModel::Default,
-        )
-        .expect("the host is a machine");
-    let context = Context::create();
-    text.push('\0');
-    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "gpu");
-    let llvm = context.create_module_from_ir(buffer).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    llvm.set_triple(&triple);
-    llvm.set_data_layout(&machine.get_target_data().get_data_layout());
-    let code = machine.write_to_memory_buffer(&llvm, FileType::Object).unwrap_or_else(|e| panic!("{e}"));
-    let artifact = Artifact {
-        code: code.as_slice().to_vec(),
-        kind: ArtifactKind::ElfObject,
-        entry: "run_threads".into(),
-        lanes: 1,
-        scalar_reason: None,
-    };
-    Code::load(module, artifact)
+    gpu::load(module, text, "run_threads")
 }
 
 /// Runs launches of all sizes in all GPU forms; `wide` is the number of lanes that the kernel should get.

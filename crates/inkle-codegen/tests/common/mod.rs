@@ -1,6 +1,8 @@
 //! Runs compiled kernels on plain buffers.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod gpu;
+
 use std::path::{Path, PathBuf};
 
 use inkle_codegen::{Artifact, CpuTarget, Lanes, Options, Target, compile, set_package_folders};
@@ -95,6 +97,11 @@ impl Code {
         let object = LoadedObject::load(&artifact.code).unwrap_or_else(|e| panic!("{e}"));
         let types: Vec<Type> = module.kernel().expect("a kernel").params.iter().map(|p| p.ty).collect();
         Code { artifact, object, layout: ParamLayout::new(types.iter().copied()), types }
+    }
+
+    /// The address of the entry point.
+    pub fn entry(&self) -> *const u8 {
+        self.object.symbol(&self.artifact.entry).expect("the entry").cast()
     }
 
     /// Runs all threads of a launch, in the ranges that `cuts` makes, and gives the arguments as they are then. Code
