@@ -81,6 +81,19 @@ fn integers_are_reduced_in_one_instruction_where_there_is_one() {
 }
 
 #[test]
+fn halves_are_added_by_the_hardware_where_it_can() {
+    for (ty, arch, native) in [("f16", 75, true), ("f16", 90, true), ("bf16", 80, false), ("bf16", 90, true)]
+    {
+        for op in ["add", "sub"] {
+            let own = format!("  %own = elem %out, %i : ref<{ty}>\n  %o = atomic_{op} %own, %v : {ty}");
+            let text = ptx_for(arch, &kernel(ty, &own), &Options::default());
+            let sum = format!("red.relaxed.gpu.global.add.noftz.{ty}");
+            assert_eq!((text.contains(&sum), text.contains("cas")), (native, !native), "{ty} {arch}: {text}");
+        }
+    }
+}
+
+#[test]
 fn a_condition_is_asked_for_by_the_block() {
     let body = "  %zero = const 0.0 : f32
   %hit = gt %v, %zero : bool

@@ -12,6 +12,8 @@ use crate::value::{Part, Parts, Val, parts};
 
 /// Up to this many plain updates of a vector's lanes are written out one after the other.
 const UNROLLED_UPDATES: usize = 32;
+/// The first architecture that adds to numbers of type bf16 in memory.
+const BF16_SUMS: u32 = 90;
 
 impl<'m> Lower<'_, 'm> {
     fn atomic_scope(&self) -> Option<&'static str> {
@@ -268,6 +270,9 @@ impl<'m> Lower<'_, 'm> {
     fn reduction(&mut self, op: AtomicOp, scalar: Scalar, at: V, v: V) -> bool {
         use AtomicOp::{Add, And, Exch, Max, Min, Or, Sub, Xor};
         let bits = scalar.size() * 8;
+        if bits == 16 && scalar.is_float() {
+            return self.half_reduction(op, scalar, at, v);
+        }
         let (letter, register) = match scalar.kind() {
             ScalarKind::Float if bits >= 32 => ("f", if bits == 32 { "f" } else { "d" }),
             ScalarKind::Signed if bits >= 32 => ("s", if bits == 32 { "r" } else { "l" }),
@@ -290,12 +295,33 @@ impl<'m> Lower<'_, 'm> {
             (Sub, _) => self.e.neg(v),
             _ => v,
         };
-        let global = self.e.address_space(at) == 1 || self.e.address_root(at) == AddressRoot::Global;
+        self.emit_reduction(&format!("{name}.{letter}{bits}"), register, at, v);
+        true
+    }
+
+    /// The same for a sum in 16 bits, as far as the architecture has one.
+    fn half_reduction(&mut self, op: AtomicOp, scalar: Scalar, at: V, v: V) -> bool {
+        let ty = match scalar {
+            Scalar::F16 => "f16",
+            Scalar::BF16 if self.machine.arch >= BF16_SUMS => "bf16",
+            _ => return false,
+        };
+        let v = match op {
+            AtomicOp::Add => v,
+            AtomicOp::Sub => self.strict(|l| l.e.fneg(v)),
+            _ => return false,
+        };
+        let bits = self.e.bitcast(v, self.e.int(16));
+        self.emit_reduction(&format!("add.noftz.{ty}"), "h", at, bits);
+        true
+    }
+
+    fn emit_reduction(&mut self, operation: &str, register: &str, at: V, v: V) {
+        let global = self.e.address_root(at) == AddressRoot::Global;
         let (space, at) =
             if global { (".global", self.e.address_space_cast(at, self.e.ptr(1))) } else { ("", at) };
-        let text = format!("red.relaxed.gpu{space}.{name}.{letter}{bits} [$0], $1;");
+        let text = format!("red.relaxed.gpu{space}.{operation} [$0], $1;");
         self.e.asm_on_memory(&text, &format!("l,{register}"), &[at, v]);
-        true
     }
 
     fn atomic_on_shared(&mut self, op: AtomicOp, scalar: Scalar, at: V, v: V) -> Result<V> {
