@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::env::{
     Binding, ConstValue, Environment, FunctionKey, FunctionOutline, FunctionSource, LibraryFunction,
-    ObjectKey,
+    ObjectKey, Rules,
 };
 use crate::tree::Expr;
 
@@ -260,11 +260,9 @@ impl<'e> Recorder<'e> {
         &self,
         question: impl FnOnce(u32) -> Question,
         key: FunctionKey,
-        given: &Result<Vec<Arc<FunctionSource>>, Diagnostics>,
+        outlines: Option<Vec<FunctionOutline>>,
     ) {
         let mut state = self.state();
-        let outlines =
-            given.as_ref().ok().and_then(|s| s.iter().map(|s| s.outline()).collect::<Option<Vec<_>>>());
         let Some(outlines) = outlines else {
             state.complete = false;
             return;
@@ -287,22 +285,32 @@ impl<'e> Recorder<'e> {
     }
 }
 
+fn outlines(given: &Result<Vec<Arc<FunctionSource>>, Diagnostics>) -> Option<Vec<FunctionOutline>> {
+    given.as_ref().ok()?.iter().map(|source| source.outline()).collect()
+}
+
 impl Environment for Recorder<'_> {
+    fn rules(&self) -> Rules {
+        self.env.rules()
+    }
+
     fn function(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
         let given = self.env.function(key);
-        self.sources(Question::Function, key, &given);
+        // As they are asked for later.
+        let outlines = if given.is_ok() { self.env.outlines(key) } else { None };
+        self.sources(Question::Function, key, outlines);
         given
     }
 
     fn gradients(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
         let given = self.env.gradients(key);
-        self.sources(Question::Gradients, key, &given);
+        self.sources(Question::Gradients, key, outlines(&given));
         given
     }
 
     fn replays(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
         let given = self.env.replays(key);
-        self.sources(Question::Replays, key, &given);
+        self.sources(Question::Replays, key, outlines(&given));
         given
     }
 

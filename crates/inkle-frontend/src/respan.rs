@@ -8,7 +8,15 @@ use inkle_diag::{FileId, Span};
 
 /// Puts every span of `def` into `file`.
 pub fn set_file(def: &mut FunctionDef, file: FileId) {
-    let mut walk = Walk { file };
+    walk(def, Walk { file: Some(file) });
+}
+
+/// Takes every span away: what is left is what the function does.
+pub fn clear(def: &mut FunctionDef) {
+    walk(def, Walk { file: None });
+}
+
+fn walk(def: &mut FunctionDef, mut walk: Walk) {
     walk.span(&mut def.name_span);
     walk.span(&mut def.span);
     for param in &mut def.params {
@@ -20,12 +28,16 @@ pub fn set_file(def: &mut FunctionDef, file: FileId) {
 }
 
 struct Walk {
-    file: FileId,
+    /// Where spans go; without, they go away.
+    file: Option<FileId>,
 }
 
 impl Walk {
     fn span(&mut self, span: &mut Span) {
-        span.file = self.file;
+        match self.file {
+            Some(file) => span.file = file,
+            None => *span = Span::NONE,
+        }
     }
 
     fn body(&mut self, body: &mut [Stmt]) {

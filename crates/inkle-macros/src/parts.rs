@@ -1,5 +1,6 @@
 //! What kernels and functions are both made of: the tree, its names and the shadow.
 
+use inkle_frontend::respan;
 use inkle_frontend::tree::{FunctionDef, ParamDef, ParamKind};
 use proc_macro2::{Span as Place, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -60,7 +61,7 @@ pub fn take_apart(item: &mut syn::ItemFn, variables: &[Variable], is_kernel: boo
     let returns = !matches!(item.sig.output, syn::ReturnType::Default);
     let body = lower.body(&mut item.block, returns)?;
     let name_span = source.span(item.sig.ident.span());
-    let def = FunctionDef {
+    let mut def = FunctionDef {
         name: item.sig.ident.to_string(),
         name_span,
         params: defs,
@@ -70,13 +71,22 @@ pub fn take_apart(item: &mut syn::ItemFn, variables: &[Variable], is_kernel: boo
         body,
         span: source.span(first_place(item)).to(source.span(last)),
     };
-    let tree = postcard::to_stdvec(&def).map_err(|error| {
-        syn::Error::new_spanned(&item.sig.ident, format!("the kernel cannot be stored: {error}"))
-    })?;
-    let tree = syn::LitByteStr::new(&tree, Place::call_site());
+    let tree = stored(&def, &item.sig.ident)?;
+    respan::clear(&mut def);
+    let digest = blake3::hash(stored(&def, &item.sig.ident)?.value().as_slice());
+    let digest = syn::LitByteStr::new(digest.as_bytes(), Place::call_site());
     let (name, first_line, text) = (&def.name, source.first_line, &source.text);
+    let param_names = def.params.iter().map(|param| &param.name);
     let text = quote! {
-        __ink::Text { name: #name, file: ::core::file!(), first_line: #first_line, text: #text, tree: #tree }
+        __ink::Text {
+            name: #name,
+            params: &[#(#param_names),*],
+            digest: #digest,
+            file: ::core::file!(),
+            first_line: #first_line,
+            text: #text,
+            tree: #tree,
+        }
     };
     refuse_recursion(&lower.names, &item.sig.ident)?;
     let (count, items) = (lower.sites, std::mem::take(&mut lower.items));
@@ -105,6 +115,13 @@ pub fn take_apart(item: &mut syn::ItemFn, variables: &[Variable], is_kernel: boo
     };
     let sites = shadow(item, &params, count);
     Ok(Parts { params, text, names, sites })
+}
+
+/// The bytes of a tree.
+fn stored(def: &FunctionDef, name: &syn::Ident) -> syn::Result<syn::LitByteStr> {
+    let bytes = postcard::to_stdvec(def)
+        .map_err(|error| syn::Error::new_spanned(name, format!("the kernel cannot be stored: {error}")))?;
+    Ok(syn::LitByteStr::new(&bytes, Place::call_site()))
 }
 
 fn first_place(item: &syn::ItemFn) -> Place {

@@ -213,6 +213,8 @@ impl<'s> Lower<'s> {
     fn site(&mut self, place: Place) -> (usize, syn::Ident) {
         self.sites += 1;
         let number = self.sites - 1;
+        // Of what another macro passes in, names do not resolve where the sites are declared.
+        let place = place.resolved_at(Place::call_site());
         (number, format_ident!("__site{number}", span = place))
     }
 

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use inkle_diag::SourceFile;
 use inkle_diag::trace::{self, Stage};
-use inkle_frontend::env::{Binding, ConstValue, FunctionKey, FunctionSource, ParamSpec};
+use inkle_frontend::env::{
+    Binding, ConstValue, FunctionKey, FunctionOutline, FunctionSource, FunctionText, ParamSpec,
+};
 use inkle_frontend::pattern::{Pattern, ScalarPattern};
 use inkle_frontend::respan;
 use inkle_frontend::tree::FunctionDef;
@@ -20,6 +22,10 @@ use inkle_value::{Typed, Value};
 pub struct Text {
     /// Its name.
     pub name: &'static str,
+    /// The names of its parameters.
+    pub params: &'static [&'static str],
+    /// A digest of the tree without the places where it was written.
+    pub digest: &'static [u8; 32],
     /// The file.
     pub file: &'static str,
     /// The line that `text` begins with.
@@ -121,6 +127,11 @@ impl Definition {
         self.text.name
     }
 
+    /// The name of a parameter; empty when there is none of this number.
+    pub(crate) fn param_name(&self, index: usize) -> &'static str {
+        self.text.params.get(index).copied().unwrap_or_default()
+    }
+
     /// Its key.
     pub(crate) fn key(&'static self) -> FunctionKey {
         let key = std::ptr::from_ref(self).addr() as u64;
@@ -136,7 +147,7 @@ impl Definition {
     /// What the checker reads.
     pub(crate) fn source(&'static self) -> &'static Arc<FunctionSource> {
         self.source.get_or_init(|| {
-            let Text { name, file, first_line, text, tree } = *self.text;
+            let Text { name, file, first_line, text, tree, .. } = *self.text;
             let _span = trace::span(Stage::Parse, || name);
             let mut def: FunctionDef =
                 postcard::from_bytes(tree).expect("the macro stored the tree in the format of this version");
@@ -151,6 +162,23 @@ impl Definition {
                 native: None,
             })
         })
+    }
+
+    /// What the checker asks instead of the source where it only has to know whether that is the same. Of what macros make
+    /// several functions may have one text, so the tree is what counts.
+    pub(crate) fn outline(&'static self) -> FunctionOutline {
+        let text = FunctionText {
+            digest: blake3::Hash::from_bytes(*self.text.digest),
+            names: self.text.params.iter().map(|&name| name.to_owned()).collect(),
+        };
+        FunctionOutline {
+            key: self.key(),
+            name: self.text.name.to_owned(),
+            text: Arc::new(text),
+            params: self.params(),
+            returns: self.returns.map(|returns| returns()),
+            native: None,
+        }
     }
 
     /// What a name of the tree stands for.

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use inkle_diag::{Diagnostic, Diagnostics};
 use inkle_frontend::env::{
-    Binding, ConstValue, Environment, FunctionKey, FunctionSource, LibraryFunction, ObjectKey, Rules,
+    Binding, ConstValue, Environment, FunctionKey, FunctionOutline, FunctionSource, LibraryFunction,
+    ObjectKey, Rules,
 };
 use inkle_frontend::tree::Expr;
 
@@ -26,6 +27,10 @@ impl RustEnvironment {
 impl Environment for RustEnvironment {
     fn function(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
         Ok(Definition::of(key).map(|d| d.source().clone()).into_iter().collect())
+    }
+
+    fn outlines(&self, key: FunctionKey) -> Option<Vec<FunctionOutline>> {
+        Some(vec![Definition::of(key)?.outline()])
     }
 
     fn resolve(&self, function: FunctionKey, name: &str) -> Option<Binding> {

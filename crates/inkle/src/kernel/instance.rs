@@ -8,7 +8,7 @@ use inkle_frontend::env::ParamSpec;
 use inkle_frontend::pattern::Pattern;
 use inkle_graph::{Kernel as GraphKernel, KernelParam, KernelSource};
 use inkle_ir::{KernelAccess, MAX_DIMS, ParamLayout, Type};
-use inkle_module::{ArrayGrad, CheckOptions, CompileError, GraphSource, Kernel, KernelIr, Loaded, Options};
+use inkle_module::{ArrayGrad, CheckOptions, CompileError, GraphSource, Kernel, Loaded, Options};
 use inkle_runtime::Device;
 
 use super::definition::{Definition, Name, Text, instance_key};
@@ -114,6 +114,13 @@ struct Variant {
     grid_stride: bool,
 }
 
+impl Variant {
+    /// The code that any launch on a CPU can run.
+    fn general() -> Variant {
+        Variant { device: Device::cpu(), contiguous: false, aligned: false, grid_stride: false }
+    }
+}
+
 impl Family {
     /// A kernel of which nothing is compiled.
     pub const fn new(text: &'static Text) -> Family {
@@ -172,8 +179,7 @@ impl Instance {
 
     /// The name of a parameter.
     pub(crate) fn param_name(&self, index: usize) -> String {
-        let def = &self.definition.source().def;
-        def.params.get(index).map_or_else(String::new, |param| param.name.clone())
+        self.definition.param_name(index).to_owned()
     }
 
     /// The types of the parameters.
@@ -193,9 +199,10 @@ impl Instance {
             let _span = trace::span(Stage::Kernel, || self.name());
             let env = RustEnvironment::default();
             let check = CheckOptions { max_unroll: self.settings.max_unroll };
-            let ir = KernelIr::build(&env, self.definition.key(), &self.types, check)?;
+            let (key, options) = (self.definition.key(), self.options(&Variant::general()));
+            let kernel = inkle_module::obtain(&env, key, &self.types, check, &options)?;
             crate::log::warnings(&env.take_warnings());
-            Ok(Code::new(ir))
+            Ok(Code::new(kernel))
         });
         code.as_ref().map_err(|error| error.clone().into())
     }
@@ -210,7 +217,8 @@ impl Instance {
         if let Some((_, code)) = known.iter().find(|(g, _)| g == grads) {
             return code.clone().map_err(Error::from);
         }
-        let made = forward.kernel.ir().backward(grads).map(|ir| Arc::new(Code::new(ir)));
+        let made = forward.kernel.ir().backward(grads);
+        let made = made.map(|ir| Arc::new(Code::new(Arc::new(Kernel::new(ir)))));
         known.push((grads.to_vec(), made.clone()));
         made.map_err(Error::from)
     }
@@ -337,7 +345,7 @@ impl Code {
         self.kernel.ir().access()
     }
 
-    fn new(ir: KernelIr) -> Code {
-        Code { kernel: Arc::new(Kernel::new(ir)), ready: RwLock::new(Vec::new()) }
+    fn new(kernel: Arc<Kernel>) -> Code {
+        Code { kernel, ready: RwLock::new(Vec::new()) }
     }
 }
