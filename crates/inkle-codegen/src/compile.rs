@@ -8,11 +8,12 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module as LlvmModule;
 use inkwell::targets::FileType;
 
+use crate::artifact::{Artifact, ArtifactKind};
 use crate::error::CodegenError;
 use crate::lower::entry::{ENTRY, ENTRY_ALONE};
 use crate::lower::{Lower, Machine, expanded_size, local_bytes};
 use crate::machine;
-use crate::options::{Options, ScalarReason};
+use crate::options::Options;
 use crate::plan::{Plan, gpu_lanes, has_narrow_values, plan};
 use crate::target::{CudaOutput, Target};
 use crate::value::part_count;
@@ -25,33 +26,6 @@ const MAX_PARTS: usize = 1 << 16;
 
 /// Blocks nested deeper than this are lowered on a thread with a larger stack.
 const DEEP: usize = 100;
-
-/// What the code's bytes are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ArtifactKind {
-    /// A relocatable ELF object.
-    ElfObject,
-    /// PTX text, without a final NUL.
-    Ptx,
-    /// An ELF image for one GPU architecture.
-    Cubin,
-}
-
-/// Code for one kernel and target.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Artifact {
-    /// The code.
-    pub code: Vec<u8>,
-    /// What the bytes are.
-    pub kind: ArtifactKind,
-    /// The entry point's symbol. CPU code may have a second entry point with `_alone` added to this name, to be run on
-    /// one thread while no other kernel that updates memory atomically runs: its updates are plain.
-    pub entry: String,
-    /// Threads of a launch that one pass of the code handles; on GPUs, that one hardware thread runs.
-    pub lanes: u32,
-    /// Why there is one lane although more were wanted.
-    pub scalar_reason: Option<ScalarReason>,
-}
 
 /// A text to look at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -43,6 +43,8 @@ pub enum CodegenError {
     MissingClang {
         /// The first such function.
         span: Span,
+        /// The major version of LLVM, and so of the clang that is needed.
+        major: u32,
         /// The names that were tried.
         searched: Vec<PathBuf>,
     },
@@ -62,6 +64,7 @@ pub enum CodegenError {
     },
 }
 
+#[cfg(feature = "llvm")]
 impl CodegenError {
     /// An internal contradiction found while lowering.
     pub(crate) fn broken(message: impl Into<String>) -> CodegenError {
@@ -100,8 +103,7 @@ impl fmt::Display for CodegenError {
                 if searched.is_empty() { Ok(()) } else { f.write_str(")") }
             }
             CodegenError::Library { library, log } => write!(f, "{library} failed: {log}"),
-            CodegenError::MissingClang { span, searched } => {
-                let (major, ..) = inkwell::support::get_llvm_version();
+            CodegenError::MissingClang { span, major, searched } => {
                 write!(
                     f,
                     "{}this function is written in C++, which needs clang {major}: install the package \

@@ -12,27 +12,50 @@
 //! [`Artifact::lanes`] covers the launch unless [`Options::grid_stride`] is set. The block's layout is [`inkle_ir::ParamLayout`].
 //!
 //! CPU objects leave only [`runtime_symbols`] undefined.
+//!
+//! Without the feature `llvm` there are only the names of targets, options and what code is, for programs that load it.
+#![cfg_attr(
+    not(feature = "llvm"),
+    allow(rustdoc::broken_intra_doc_links, reason = "what makes code is not there")
+)]
 
+mod artifact;
+#[cfg(feature = "llvm")]
 mod compile;
+#[cfg(feature = "llvm")]
 mod emitter;
 mod error;
+#[cfg(feature = "llvm")]
 mod lines;
+#[cfg(feature = "llvm")]
 mod lower;
+#[cfg(feature = "llvm")]
 mod machine;
+#[cfg(feature = "llvm")]
 mod math;
+#[cfg(feature = "llvm")]
 mod native;
+#[cfg(feature = "llvm")]
 mod nvidia;
 mod options;
+#[cfg(feature = "llvm")]
 mod plan;
 mod sums;
 mod target;
+#[cfg(feature = "llvm")]
 mod uniformity;
+#[cfg(feature = "llvm")]
 mod value;
 
-pub use compile::{Artifact, ArtifactKind, Emit, compile, compiler_version, emit_text, llvm_version};
+pub use artifact::{Artifact, ArtifactKind};
+#[cfg(feature = "llvm")]
+pub use compile::{Emit, compile, compiler_version, emit_text, llvm_version};
 pub use error::CodegenError;
+#[cfg(feature = "llvm")]
 pub use math::{RuntimeSymbol, Signature, runtime_symbols};
+#[cfg(feature = "llvm")]
 pub use native::version as native_version;
+#[cfg(feature = "llvm")]
 pub use nvidia::set_package_folders;
 pub use options::{Lanes, Options, ScalarReason, computes_in_floats};
 pub use target::{CUDA_ARCHS, CpuTarget, CudaOutput, CudaTarget, Target, TargetNameError};

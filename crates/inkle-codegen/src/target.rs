@@ -1,8 +1,10 @@
 //! What code is made for.
 
 use std::fmt;
+#[cfg(feature = "llvm")]
 use std::sync::OnceLock;
 
+#[cfg(feature = "llvm")]
 use inkwell::targets::TargetMachine;
 
 /// A CPU to make code for.
@@ -17,6 +19,7 @@ pub struct CpuTarget {
 }
 
 /// The instruction set family of a [`CpuTarget`].
+#[cfg(feature = "llvm")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Family {
     X86,
@@ -25,6 +28,7 @@ pub(crate) enum Family {
 
 impl CpuTarget {
     /// This machine, with everything it has.
+    #[cfg(feature = "llvm")]
     pub fn host() -> CpuTarget {
         static HOST: OnceLock<CpuTarget> = OnceLock::new();
         HOST.get_or_init(|| {
@@ -68,16 +72,6 @@ impl CpuTarget {
         missing
     }
 
-    pub(crate) fn family(&self) -> Option<Family> {
-        if self.triple.starts_with("x86_64") {
-            Some(Family::X86)
-        } else if self.triple.starts_with("aarch64") {
-            Some(Family::Aarch64)
-        } else {
-            None
-        }
-    }
-
     /// Whether a feature is named in the list or implied by the x86-64 level.
     pub(crate) fn has(&self, feature: &str) -> bool {
         if self.triple.starts_with("aarch64") && feature == "neon" {
@@ -96,6 +90,19 @@ impl CpuTarget {
             self.features.split(',').any(|f| f.strip_prefix(sign).is_some_and(|name| name == feature))
         };
         (implied || named('+')) && !named('-')
+    }
+}
+
+#[cfg(feature = "llvm")]
+impl CpuTarget {
+    pub(crate) fn family(&self) -> Option<Family> {
+        if self.triple.starts_with("x86_64") {
+            Some(Family::X86)
+        } else if self.triple.starts_with("aarch64") {
+            Some(Family::Aarch64)
+        } else {
+            None
+        }
     }
 
     /// Whether a fused multiply-add is an instruction.
@@ -146,6 +153,7 @@ pub struct CudaTarget {
     pub output: CudaOutput,
 }
 
+#[cfg(feature = "llvm")]
 impl CudaTarget {
     pub(crate) fn cpu(&self) -> String {
         format!("sm_{}", self.arch)
@@ -207,6 +215,7 @@ impl std::error::Error for TargetNameError {}
 
 const CPU_NAMES: [&str; 6] = ["native", "x86_64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"];
 
+#[cfg(feature = "llvm")]
 impl Target {
     /// The target of a name: `native` for this machine's CPU, `x86_64` and `aarch64` for any CPU of that family,
     /// `x86-64-v2` to `x86-64-v4`, `sm_75` and so on, or just `75`, for GPUs, of which `output` is made.
@@ -231,7 +240,9 @@ impl Target {
             }
         })
     }
+}
 
+impl Target {
     /// A stable text that names the target completely, for cache keys.
     pub fn key(&self) -> String {
         self.to_string()
@@ -253,7 +264,7 @@ impl fmt::Display for Target {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "llvm"))]
 mod tests {
     use super::*;
 

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use inkle_codegen::{CodegenError, CpuTarget, CudaOutput, CudaTarget, Options, Target};
+use inkle_codegen::{CodegenError, Options};
 use inkle_graph::bundle::CodeTarget;
 use inkle_graph::{CompiledCode, KernelSource, KernelUse};
 use inkle_runtime::{Device, Loaded};
 
-use crate::cache::Entry;
+use crate::entry::Entry;
 use crate::error::CompileError;
 use crate::kernel::{Kernel, KernelIr};
+use crate::targets::{machine, options_for};
 
 /// A kernel that was captured, with the options it was captured with.
 #[derive(Clone, Debug)]
@@ -53,29 +54,6 @@ impl KernelSource for GraphSource {
 
 fn compiled(entry: Entry) -> CompiledCode {
     CompiledCode { symbol: entry.symbol, lanes: entry.lanes, image: entry.code }
-}
-
-pub(crate) fn machine(target: CodeTarget) -> Target {
-    match target {
-        CodeTarget::X86_64 { level } => {
-            Target::Cpu(CpuTarget { cpu: format!("x86-64-v{level}"), ..CpuTarget::baseline_x86_64() })
-        }
-        CodeTarget::Aarch64 => Target::Cpu(CpuTarget::baseline_aarch64()),
-        CodeTarget::Ptx { arch } => Target::Cuda(CudaTarget { arch, output: CudaOutput::Ptx }),
-        CodeTarget::Cubin { arch } => Target::Cuda(CudaTarget { arch, output: CudaOutput::Cubin }),
-    }
-}
-
-/// What a kernel was captured with, for another kind of device.
-pub(crate) fn options_for(captured: &Options, on_gpu: bool, usage: &KernelUse) -> Options {
-    if !on_gpu {
-        return Options { aligned: false, grid_stride: false, ..captured.clone() };
-    }
-    Options {
-        aligned: usage.aligned,
-        grid_stride: captured.grid_stride || usage.grid_stride,
-        ..captured.clone()
-    }
 }
 
 /// Code for a device of the IR that a bundle has of a kernel: what to give to

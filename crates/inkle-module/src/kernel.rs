@@ -14,10 +14,10 @@ use inkle_frontend::{CheckOptions, check_kernel};
 use inkle_ir::{
     Block, Function, KernelAccess, LaunchBounds, Links, MAX_DIMS, Module, OpKind, Param, ParamLayout, Type,
 };
-use inkle_runtime::elf::LoadedObject;
-use inkle_runtime::{CpuFunction, CudaFunction, CudaModule, Device, Loaded, RuntimeError};
+use inkle_runtime::{CudaModule, Device, Loaded};
 
-use crate::cache::{self, Entry, Origin, Source};
+use crate::cache::{self, Source};
+use crate::entry::{Entry, Origin, load_entry};
 use crate::error::CompileError;
 
 /// Names what something was made from: equal digests, equal content.
@@ -558,19 +558,6 @@ fn device_target(device: Device, output: CudaOutput) -> Target {
     } else {
         Target::Cuda(CudaTarget { arch: device.arch(), output })
     }
-}
-
-/// Loads code on a device.
-pub(crate) fn load_entry(device: Device, entry: &Entry, params_bytes: usize) -> Result<Loaded, CompileError> {
-    let _span = trace::part(if device.is_cpu() { Stage::Load } else { Stage::Driver });
-    if device.is_cpu() {
-        let object = LoadedObject::load(&entry.code).map_err(RuntimeError::from)?;
-        let object = Arc::new(object);
-        return Ok(Loaded::Cpu(CpuFunction::new(object, &entry.symbol, params_bytes, entry.lanes)?));
-    }
-    let module = CudaModule::load(device, &entry.code)?;
-    let function = CudaFunction::new(module, &entry.symbol, params_bytes)?;
-    Ok(Loaded::Cuda { function, lanes: entry.lanes })
 }
 
 fn cache_key(digest: &blake3::Hash, target: &Target, options: &Options, native: &str) -> blake3::Hash {

@@ -39,7 +39,8 @@ fn bitcode(module: &inkle_ir::Module, target: &Target, options: &Options) -> Res
     clang::compile(&unit::text(module), target, options).map_err(|failure| match failure {
         clang::Failure::Missing(searched) => {
             let span = module.functions.iter().find(|f| f.native().is_some()).map(|f| f.span);
-            CodegenError::MissingClang { span: span.unwrap_or(inkle_diag::Span::NONE), searched }
+            let (major, ..) = inkwell::support::get_llvm_version();
+            CodegenError::MissingClang { span: span.unwrap_or(inkle_diag::Span::NONE), major, searched }
         }
         clang::Failure::Rejected(log) => {
             let (function, log) = unit::blame(module, &log);

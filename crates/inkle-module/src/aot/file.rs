@@ -10,7 +10,7 @@ use inkle_ir::KernelAccess;
 use serde::{Deserialize, Serialize};
 
 use super::{AotKernel, AotVariant};
-use crate::cache::{Entry, Origin};
+use crate::entry::{Entry, Origin};
 
 const MAGIC: &[u8; 8] = b"inkle-am";
 const FORMAT: u32 = 3;
@@ -141,6 +141,7 @@ impl AotFile {
     }
 
     /// The code that was made from this, if the file has it.
+    #[cfg(feature = "llvm")]
     pub(super) fn variant(&self, key: &blake3::Hash) -> Option<&AotVariant> {
         self.kernels.iter().flat_map(|k| &k.variants).find(|v| v.key == *key)
     }
@@ -151,24 +152,27 @@ impl AotFile {
     /// [`AotError::Io`], [`AotError::Damaged`] and [`AotError::Format`].
     pub fn read(path: &Path) -> Result<AotFile, AotError> {
         let bytes = fs::read(path).map_err(|error| AotError::Io { path: path.to_owned(), error })?;
+        AotFile::from_bytes(&bytes, path)
+    }
+
+    /// The file that these bytes are; errors name `path`.
+    ///
+    /// # Errors
+    /// [`AotError::Damaged`] and [`AotError::Format`].
+    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<AotFile, AotError> {
+        let payload = unseal(MAGIC, FORMAT, bytes, path)?;
         let damaged = || AotError::Damaged { path: path.to_owned() };
-        let (magic, rest) = bytes.split_first_chunk::<8>().ok_or_else(damaged)?;
-        let (format, rest) = rest.split_first_chunk::<4>().ok_or_else(damaged)?;
-        if magic != MAGIC {
-            return Err(damaged());
-        }
-        let found = u32::from_le_bytes(*format);
-        if found != FORMAT {
-            return Err(AotError::Format { path: path.to_owned(), found });
-        }
-        let (digest, payload) = rest.split_first_chunk::<32>().ok_or_else(damaged)?;
-        if blake3::hash(payload) != *digest {
-            return Err(damaged());
-        }
         let contents: Contents = postcard::from_bytes(payload).map_err(|_| damaged())?;
         let file = contents.file().ok_or_else(damaged)?;
         // A kernel without code is none that inkle writes.
         if file.kernels.iter().any(|k| k.variants.is_empty()) { Err(damaged()) } else { Ok(file) }
+    }
+
+    /// The bytes of the file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        // Vectors, texts and numbers are written to memory, which does not fail.
+        let payload = postcard::to_stdvec(&Contents::from(self)).expect("memory takes what is written");
+        seal(MAGIC, FORMAT, &payload)
     }
 
     /// Writes the file, all of it or nothing. Folders are made.
@@ -177,16 +181,13 @@ impl AotFile {
     /// [`AotError::Io`].
     pub fn write(&self, path: &Path) -> Result<(), AotError> {
         let fail = |error| AotError::Io { path: path.to_owned(), error };
-        let payload = postcard::to_stdvec(&Contents::from(self)).map_err(|e| fail(io::Error::other(e)))?;
+        let bytes = self.to_bytes();
         let dir = path.parent().unwrap_or(Path::new("."));
         let temporary = dir.join(format!(".tmp-{}-{}", std::process::id(), super::file_nonce()));
         let write = || -> io::Result<()> {
             fs::create_dir_all(dir)?;
             let mut file = File::create(&temporary)?;
-            for part in [MAGIC.as_slice(), &FORMAT.to_le_bytes(), blake3::hash(&payload).as_bytes(), &payload]
-            {
-                file.write_all(part)?;
-            }
+            file.write_all(&bytes)?;
             // These files are carried to other machines; a cache would only miss.
             file.sync_all()?;
             fs::rename(&temporary, path)
@@ -197,6 +198,32 @@ impl AotFile {
             fail(error)
         })
     }
+}
+
+/// The bytes of a file of a kind that holds `payload`.
+pub(super) fn seal(magic: &[u8; 8], format: u32, payload: &[u8]) -> Vec<u8> {
+    [magic.as_slice(), &format.to_le_bytes(), blake3::hash(payload).as_bytes(), payload].concat()
+}
+
+/// What a file of a kind holds.
+pub(super) fn unseal<'b>(
+    magic: &[u8; 8],
+    format: u32,
+    bytes: &'b [u8],
+    path: &Path,
+) -> Result<&'b [u8], AotError> {
+    let damaged = || AotError::Damaged { path: path.to_owned() };
+    let (found, rest) = bytes.split_first_chunk::<8>().ok_or_else(damaged)?;
+    let (version, rest) = rest.split_first_chunk::<4>().ok_or_else(damaged)?;
+    if found != magic {
+        return Err(damaged());
+    }
+    let version = u32::from_le_bytes(*version);
+    if version != format {
+        return Err(AotError::Format { path: path.to_owned(), found: version });
+    }
+    let (digest, payload) = rest.split_first_chunk::<32>().ok_or_else(damaged)?;
+    if blake3::hash(payload) == *digest { Ok(payload) } else { Err(damaged()) }
 }
 
 /// What a file holds. These types are the format: changing one changes [`FORMAT`].

@@ -9,8 +9,10 @@ use inkle_runtime::{Device, Loaded};
 
 use super::file::{AotError, AotFile};
 use super::{AheadSource, AotKernel, block_bytes, file_suffix, signature};
+use crate::entry::load_entry;
 use crate::error::CompileError;
-use crate::kernel::{KernelIr, load_entry};
+#[cfg(feature = "llvm")]
+use crate::kernel::KernelIr;
 
 /// The code that a file has for one kernel of a program, loaded as launches need it.
 #[derive(Debug)]
@@ -57,6 +59,17 @@ impl AotCode {
         Ok(found.into_iter().map(code).collect())
     }
 
+    /// The code of a kernel that a set has for a device.
+    pub(super) fn of_set(kernel: AotKernel, device: Device) -> AotCode {
+        let loaded = Mutex::new(vec![None; kernel.variants.len()]);
+        AotCode { device, kernel, path: PathBuf::new(), suffix: String::new(), strict: true, loaded }
+    }
+
+    /// The digest of the IR that was compiled.
+    pub fn digest(&self) -> &blake3::Hash {
+        &self.kernel.digest
+    }
+
     /// The device that it runs on.
     pub fn device(&self) -> Device {
         self.device
@@ -79,6 +92,7 @@ impl AotCode {
     }
 
     /// Whether this kernel was compiled.
+    #[cfg(feature = "llvm")]
     pub fn is_of(&self, kernel: &KernelIr) -> bool {
         self.kernel.digest == *kernel.digest()
     }

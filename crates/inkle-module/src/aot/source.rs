@@ -10,7 +10,7 @@ use inkle_graph::{CompiledCode, KernelSource, KernelUse};
 
 use super::file::AotFile;
 use super::{AotKernel, file_suffix};
-use crate::graph::{machine, options_for};
+use crate::targets::{machine, options_for};
 
 /// A kernel that was captured with code from a file.
 #[derive(Debug)]

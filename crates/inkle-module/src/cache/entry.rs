@@ -3,39 +3,11 @@
 use inkle_codegen::{Artifact, ArtifactKind};
 use inkle_ir::KernelAccess;
 
+use crate::entry::{Entry, Origin};
+
 const MAGIC: &[u8; 8] = b"inkle-kc";
 const FORMAT: u32 = 5;
 const HEADER_BYTES: usize = 8 + 4 + 8 + 32;
-
-/// Compiled code as the cache holds it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Entry {
-    /// What the code is.
-    pub kind: ArtifactKind,
-    /// Threads the code runs at once; 1 on GPUs that run them one by one.
-    pub lanes: u32,
-    /// The symbol to call or launch.
-    pub symbol: String,
-    /// What the kernel may do with memory.
-    pub access: KernelAccess,
-    /// Where the code comes from.
-    pub origin: Origin,
-    /// The code.
-    pub code: Vec<u8>,
-}
-
-/// What an entry was made from, for people who look into the cache; the key stands for all of it.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Origin {
-    /// The kernel's name.
-    pub kernel: String,
-    /// The target's name: [`Target`](inkle_codegen::Target) as text.
-    pub target: String,
-    /// The options: [`Options::key`](inkle_codegen::Options::key).
-    pub options: String,
-    /// How long the compiler took, microseconds.
-    pub micros: u32,
-}
 
 impl Entry {
     /// An entry for what the compiler made.

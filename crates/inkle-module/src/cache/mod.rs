@@ -42,7 +42,8 @@ use std::time::Duration;
 
 use inkle_diag::trace::{self, Stage};
 
-pub use entry::{Entry, Origin};
+use crate::entry::Entry;
+
 pub use prune::Pruned;
 pub use remote::{RemoteCache, RemoteError, RemoteOpener, flush_remote_cache, set_remote_opener};
 pub(crate) use settings::current;

@@ -128,8 +128,8 @@ mod tests {
         blake3::hash(&i.to_le_bytes())
     }
 
-    fn big() -> super::super::Entry {
-        super::super::Entry { code: vec![7; 6000], ..sample() }
+    fn big() -> crate::entry::Entry {
+        crate::entry::Entry { code: vec![7; 6000], ..sample() }
     }
 
     fn kept(cache: &KernelCache, count: u64) -> Vec<u64> {

@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::entry::Entry;
 use super::settings::remote_cache_url;
 use super::store::KernelCache;
 use super::warn;
+use crate::entry::Entry;
 
 /// How long a store is left alone that did not answer.
 const REST: Duration = Duration::from_secs(60);

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use super::entry::{Entry, seal, unseal};
+use super::entry::{seal, unseal};
 use super::lock::FileLock;
+use crate::entry::Entry;
 
 /// An entry's time of use is renewed when it is older than this, so that using a cache seldom writes.
 const USE_RESOLUTION: Duration = Duration::from_secs(60);
