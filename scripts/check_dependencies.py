@@ -38,6 +38,8 @@ ALLOWED = {
     "inkle-remote": {"inkle-module"},
     "inkle-export": LIBRARY | {"inkle-replay"},
     "inkle": LIBRARY | {"inkle-export", "inkle-replay"},
+    "inkle-build": {"inkle", "inkle-graph"},
+    "inkle-robot": {"inkle", "inkle-build"},
     "inkle-cli": LIBRARY | {"inkle", "inkle-export", "inkle-replay"},
     # What kernels are measured against: it knows nothing of them.
     "inkle-bench-expert": set(),

@@ -102,6 +102,8 @@ def rust_outcomes():
     command = ["cargo", "test", "--workspace", FEATURES, "--locked", "--no-fail-fast", "--doc", "--quiet"]
     code, printed = run_shown(command)
     yield read_libtest(printed, "rust examples", code == 0)
+    code, printed = run_shown(["scripts/check_features.sh"])
+    yield read_libtest(printed, "rust features", code == 0)
 
 
 def python_outcomes(arguments):

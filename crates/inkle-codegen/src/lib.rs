@@ -40,6 +40,7 @@ mod nvidia;
 mod options;
 #[cfg(feature = "llvm")]
 mod plan;
+#[cfg(feature = "llvm")]
 mod sums;
 mod target;
 #[cfg(feature = "llvm")]

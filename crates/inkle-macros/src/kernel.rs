@@ -79,6 +79,25 @@ pub fn expand(options: TokenStream, mut item: syn::ItemFn) -> syn::Result<TokenS
         params.iter().map(|p| p.name.to_string()).collect::<Vec<_>>().join(", ")
     );
     let errors = "\n\n# Errors\nWhen the arguments are on different devices, and when code cannot be made, loaded or run.";
+    // How build scripts name it: a kernel that is not generic by itself, one that is by `of`.
+    let (any, of) = if variables.is_empty() {
+        let any = quote! {
+            impl ::core::convert::From<#ident> for ::inkle::AnyKernel {
+                fn from(_: #ident) -> ::inkle::AnyKernel {
+                    __ink::any(instance())
+                }
+            }
+        };
+        (any, TokenStream::new())
+    } else {
+        let of = quote! {
+            /// The kernel for definite types, for build scripts.
+            #vis fn of #decl (&self) -> ::inkle::AnyKernel #bounds {
+                __ink::any(instance #turbofish())
+            }
+        };
+        (TokenStream::new(), of)
+    };
     Ok(quote! {
         #(#attrs)*
         #[allow(non_camel_case_types)]
@@ -165,7 +184,11 @@ pub fn expand(options: TokenStream, mut item: syn::ItemFn) -> syn::Result<TokenS
                 #vis fn ir #decl (&self) -> ::inkle::Result<::std::string::String> #bounds {
                     instance #turbofish().ir_text()
                 }
+
+                #of
             }
+
+            #any
         };
     })
 }

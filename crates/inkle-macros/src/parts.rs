@@ -84,8 +84,8 @@ pub fn take_apart(item: &mut syn::ItemFn, variables: &[Variable], is_kernel: boo
             digest: #digest,
             file: ::core::file!(),
             first_line: #first_line,
-            text: #text,
-            tree: #tree,
+            text: ::inkle::__compiled_from!(#text, ""),
+            tree: ::inkle::__compiled_from!(#tree, &[]),
         }
     };
     refuse_recursion(&lower.names, &item.sig.ident)?;

@@ -49,7 +49,7 @@ fn control(policy: &Graph, observation: &str, action: &str, turns: usize) -> ink
     Ok(late)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "llvm"))]
 mod tests {
     use inkle::prelude::*;
 

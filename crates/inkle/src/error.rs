@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::{fmt, io};
 
 use inkle_graph::GraphError;
-use inkle_module::CompileError;
+use inkle_module::{AotError, CompileError};
 use inkle_runtime::{Device, RuntimeError};
 
 /// The result of calls that can fail.
@@ -65,6 +65,15 @@ pub enum Error {
         /// The system's reason.
         error: Arc<io::Error>,
     },
+    /// Kernels that were compiled when the program was built cannot be read.
+    Ahead(Arc<AotError>),
+    /// The program has neither code of a kernel nor a compiler.
+    NotCompiled {
+        /// The kernel and the types of its parameters.
+        kernel: String,
+        /// What there is, and what to do.
+        reason: String,
+    },
     /// The kernel was declared without a backward pass.
     NoBackward {
         /// The kernel.
@@ -95,6 +104,11 @@ impl fmt::Display for Error {
             }
             Error::Layout { array, wanted } => write!(f, "{array} cannot be used as {wanted}"),
             Error::File { path, error } => write!(f, "{}: {error}", path.display()),
+            Error::Ahead(error) => error.fmt(f),
+            Error::NotCompiled { kernel, reason } => write!(
+                f,
+                "the program has no code of kernel `{kernel}` and no compiler (inkle is built without its feature `llvm`): {reason}"
+            ),
             Error::NoBackward { kernel } => write!(
                 f,
                 "kernel `{kernel}` has no backward pass: it is declared with `enable_backward = false`"
@@ -109,6 +123,7 @@ impl std::error::Error for Error {
             Error::Compile(error) => Some(error),
             Error::Runtime(error) => Some(error),
             Error::Graph(error) => Some(error),
+            Error::Ahead(error) => Some(&**error),
             Error::File { error, .. } => Some(&**error),
             _ => None,
         }
@@ -118,6 +133,12 @@ impl std::error::Error for Error {
 impl From<CompileError> for Error {
     fn from(error: CompileError) -> Error {
         Error::Compile(error)
+    }
+}
+
+impl From<AotError> for Error {
+    fn from(error: AotError) -> Error {
+        Error::Ahead(Arc::new(error))
     }
 }
 

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use inkle_graph::arguments::addresses;
-use inkle_graph::bundle::{Anew, Bundle, BundleError, CodeTarget, Compiler, Param, SaveOptions};
+#[cfg(feature = "llvm")]
+use inkle_graph::bundle::{Anew, Compiler};
+use inkle_graph::bundle::{Bundle, BundleError, CodeTarget, Param, SaveOptions};
 use inkle_graph::capture::{self, Body, CudaOptions, Launched};
 use inkle_graph::{GraphError, View};
 use inkle_ir::ParamLayout;
@@ -231,8 +233,11 @@ impl Graph {
     }
 
     fn of_bundle(bundle: Bundle, device: Device) -> Result<Graph> {
-        let compiler = Compiler { recompile: &inkle_module::recompile, when: Anew::WhenBetter };
-        Ok(Graph { inner: Arc::new(bundle.load(device, Some(compiler))?) })
+        #[cfg(feature = "llvm")]
+        let compiler = Some(Compiler { recompile: &inkle_module::recompile, when: Anew::WhenBetter });
+        #[cfg(not(feature = "llvm"))]
+        let compiler = None;
+        Ok(Graph { inner: Arc::new(bundle.load(device, compiler)?) })
     }
 }
 

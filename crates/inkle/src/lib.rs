@@ -104,6 +104,7 @@ extern crate self as inkle;
 
 mod array;
 pub mod builtins;
+#[cfg(feature = "llvm")]
 pub mod cache;
 mod dim;
 mod error;
@@ -231,10 +232,55 @@ pub use inkle_value::{
     Vec2h, Vec2i, Vec2u, Vec2ub, Vec3, Vec3d, Vec3h, Vec3i, Vec3u, Vec3ub, Vec4, Vec4d, Vec4h, Vec4i, Vec4u,
     Vec4ub, Vector, bf16, f16,
 };
-pub use kernel::{LaunchOptions, Prepared};
+#[cfg(feature = "llvm")]
+pub use kernel::compile_ahead;
+pub use kernel::{AnyKernel, LaunchOptions, Prepared, add_kernels};
 pub use report::Report;
 pub use scope::{synchronize, with_device, with_stream};
 pub use tape::{Tape, on_backward};
+
+/// Adds the kernels that the build script compiled, so that they run without a compiler and at once; at the start of a program.
+///
+/// The build script does it with the crate `inkle-build`; without one this does not compile. Gives a [`Result`]:
+/// [`Error::Ahead`] when the build script's inkle is another one.
+///
+/// ```ignore
+/// mod kernels;
+///
+/// fn main() -> inkle::Result<()> {
+///     inkle::include_kernels!()?;
+///     // ...
+/// }
+/// ```
+#[macro_export]
+macro_rules! include_kernels {
+    () => {
+        $crate::add_kernels(::core::include_bytes!(::core::concat!(
+            ::core::env!("OUT_DIR"),
+            "/kernels.inkle"
+        )))
+    };
+}
+
+/// The first of two things where there is a compiler, which is what a kernel's source is for, else the second.
+#[doc(hidden)]
+#[cfg(feature = "llvm")]
+#[macro_export]
+macro_rules! __compiled_from {
+    ($source:expr, $nothing:expr) => {
+        $source
+    };
+}
+
+/// The first of two things where there is a compiler, which is what a kernel's source is for, else the second.
+#[doc(hidden)]
+#[cfg(not(feature = "llvm"))]
+#[macro_export]
+macro_rules! __compiled_from {
+    ($source:expr, $nothing:expr) => {
+        $nothing
+    };
+}
 
 /// What kernels and the programs around them use: `use inkle::prelude::*`.
 pub mod prelude {
@@ -255,6 +301,6 @@ pub mod __private {
 
     pub use crate::kernel::{
         Argument, Callable, Definition, Family, FieldOffsets, Instance, Name, Packer, Settings, Site, Text,
-        exact, launch, launch_with, param, pass, prepare, scalar, structure,
+        any, exact, launch, launch_with, param, pass, prepare, scalar, structure,
     };
 }

@@ -13,6 +13,7 @@
 use std::any::Any;
 use std::sync::Once;
 
+#[cfg(feature = "llvm")]
 use inkle_diag::Diagnostic;
 use inkle_diag::trace::{self, Stage};
 use tracing::level_filters::LevelFilter;
@@ -22,6 +23,7 @@ use tracing::{Level, debug_span, trace_span};
 const TARGET: &str = "inkle";
 
 /// Warnings of the checker.
+#[cfg(feature = "llvm")]
 pub(crate) fn warnings(warnings: &[Diagnostic]) {
     for warning in warnings {
         tracing::warn!(target: TARGET, "{}", warning.render());

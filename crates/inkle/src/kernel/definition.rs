@@ -3,16 +3,20 @@
 use std::any::{TypeId, type_name};
 use std::collections::HashMap;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+#[cfg(feature = "llvm")]
+use std::sync::Arc;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
+#[cfg(feature = "llvm")]
 use inkle_diag::SourceFile;
+#[cfg(feature = "llvm")]
 use inkle_diag::trace::{self, Stage};
-use inkle_frontend::env::{
-    Binding, ConstValue, FunctionKey, FunctionOutline, FunctionSource, FunctionText, ParamSpec,
-};
+#[cfg(feature = "llvm")]
+use inkle_frontend::env::{Binding, FunctionOutline, FunctionSource, FunctionText};
+use inkle_frontend::env::{ConstValue, FunctionKey, ParamSpec};
 use inkle_frontend::pattern::{Pattern, ScalarPattern};
-use inkle_frontend::respan;
-use inkle_frontend::tree::FunctionDef;
+#[cfg(feature = "llvm")]
+use inkle_frontend::{respan, tree::FunctionDef};
 use inkle_ir::{Constant, Field, Scalar, Type};
 use inkle_value::builtins::Builtin;
 use inkle_value::{Typed, Value};
@@ -30,9 +34,9 @@ pub struct Text {
     pub file: &'static str,
     /// The line that `text` begins with.
     pub first_line: u32,
-    /// Its lines.
+    /// Its lines; nothing in a program without a compiler.
     pub text: &'static str,
-    /// Its tree.
+    /// Its tree; nothing in a program without a compiler.
     pub tree: &'static [u8],
 }
 
@@ -43,6 +47,7 @@ pub struct Definition {
     params: fn() -> Vec<ParamSpec>,
     returns: Option<fn() -> Vec<Pattern>>,
     names: fn() -> Vec<Name>,
+    #[cfg(feature = "llvm")]
     source: OnceLock<Arc<FunctionSource>>,
     resolved: OnceLock<Vec<Name>>,
 }
@@ -114,7 +119,15 @@ impl Definition {
         returns: Option<fn() -> Vec<Pattern>>,
         names: fn() -> Vec<Name>,
     ) -> Definition {
-        Definition { text, params, returns, names, source: OnceLock::new(), resolved: OnceLock::new() }
+        Definition {
+            text,
+            params,
+            returns,
+            names,
+            #[cfg(feature = "llvm")]
+            source: OnceLock::new(),
+            resolved: OnceLock::new(),
+        }
     }
 
     /// The definition of a key that was given out.
@@ -144,7 +157,49 @@ impl Definition {
         (self.params)()
     }
 
+    /// What its names stand for.
+    fn names(&self) -> &[Name] {
+        self.resolved.get_or_init(self.names)
+    }
+
+    /// A digest of its source and of everything that reaches: equal digests, equal functions.
+    pub(crate) fn identity(&'static self) -> blake3::Hash {
+        let mut reached = vec![self];
+        let mut hasher = blake3::Hasher::new_derive_key("inkle functions written in Rust");
+        // Functions go by the order in which they are reached; those that are new are added to the end.
+        let mut next = 0;
+        while let Some(&definition) = reached.get(next) {
+            next += 1;
+            hasher.update(definition.text.digest);
+            let mut add = |text: &str| {
+                hasher.update(&(text.len() as u64).to_le_bytes());
+                hasher.update(text.as_bytes());
+            };
+            add(definition.text.name);
+            add(&format!("{:?}", definition.params()));
+            add(&format!("{:?}", definition.returns.map(|returns| returns())));
+            for name in definition.names() {
+                let called = match name {
+                    Name::Function(key) => Definition::of(*key),
+                    _ => None,
+                };
+                let Some(called) = called else {
+                    add(&format!("{name:?}"));
+                    continue;
+                };
+                let index = reached.iter().position(|known| std::ptr::eq(*known, called));
+                let index = index.unwrap_or_else(|| {
+                    reached.push(called);
+                    reached.len() - 1
+                });
+                add(&format!("function {index}"));
+            }
+        }
+        hasher.finalize()
+    }
+
     /// What the checker reads.
+    #[cfg(feature = "llvm")]
     pub(crate) fn source(&'static self) -> &'static Arc<FunctionSource> {
         self.source.get_or_init(|| {
             let Text { name, file, first_line, text, tree, .. } = *self.text;
@@ -166,6 +221,7 @@ impl Definition {
 
     /// What the checker asks instead of the source where it only has to know whether that is the same. Of what macros make
     /// several functions may have one text, so the tree is what counts.
+    #[cfg(feature = "llvm")]
     pub(crate) fn outline(&'static self) -> FunctionOutline {
         let text = FunctionText {
             digest: blake3::Hash::from_bytes(*self.text.digest),
@@ -182,6 +238,7 @@ impl Definition {
     }
 
     /// What a name of the tree stands for.
+    #[cfg(feature = "llvm")]
     pub(crate) fn resolve(&self, name: &str) -> Option<Binding> {
         if let Some(builtin) = name.strip_prefix('@') {
             return Some(match Scalar::from_name(builtin) {
@@ -190,7 +247,7 @@ impl Definition {
             });
         }
         let index: usize = name.strip_prefix('$')?.parse().ok()?;
-        Some(match self.resolved.get_or_init(self.names).get(index)?.clone() {
+        Some(match self.names().get(index)?.clone() {
             Name::Type(ty) => Binding::Type(ty),
             Name::Builtin(name) => Binding::Builtin(name.to_owned()),
             Name::Function(key) => Binding::Function(key),

@@ -1,17 +1,27 @@
 //! A kernel for definite types: its code, per device and per what is known of its arrays.
 
 use std::any::TypeId;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::fmt;
+#[cfg(feature = "llvm")]
+use std::sync::Mutex;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+#[cfg(feature = "llvm")]
 use inkle_diag::trace::{self, Stage};
 use inkle_frontend::env::ParamSpec;
 use inkle_frontend::pattern::Pattern;
+#[cfg(feature = "llvm")]
+use inkle_graph::bundle::CodeTarget;
 use inkle_graph::{Kernel as GraphKernel, KernelParam, KernelSource};
-use inkle_ir::{KernelAccess, MAX_DIMS, ParamLayout, Type};
-use inkle_module::{ArrayGrad, CheckOptions, CompileError, GraphSource, Kernel, Loaded, Options};
+use inkle_ir::{MAX_DIMS, ParamLayout, Type};
+#[cfg(feature = "llvm")]
+use inkle_module::{AotInput, AotSet, CompileError, Kernel};
+use inkle_module::{AotMember, ArrayGrad, CheckOptions, Loaded, Options, signature};
 use inkle_runtime::Device;
 
+use super::code::{Code, Origin, Variant};
 use super::definition::{Definition, Name, Text, instance_key};
+#[cfg(feature = "llvm")]
 use super::environment::RustEnvironment;
 use crate::error::{Error, Result};
 
@@ -90,36 +100,14 @@ pub struct Instance {
     pub(crate) words: usize,
     /// The bits of parameters that are arrays.
     arrays: u64,
-    forward: OnceLock<std::result::Result<Code, CompileError>>,
+    forward: OnceLock<Code>,
     /// The backward kernels, one per gradients that the arguments had.
+    #[cfg(feature = "llvm")]
     backward: Mutex<Vec<Backward>>,
 }
 
+#[cfg(feature = "llvm")]
 type Backward = (Vec<ArrayGrad>, std::result::Result<Arc<Code>, CompileError>);
-
-/// A kernel and its code in use.
-#[derive(Debug)]
-pub(crate) struct Code {
-    kernel: Arc<Kernel>,
-    /// Most of the time one entry.
-    ready: RwLock<Vec<(Variant, Arc<Loaded>)>>,
-}
-
-/// What selects the code of an instance.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Variant {
-    device: Device,
-    contiguous: bool,
-    aligned: bool,
-    grid_stride: bool,
-}
-
-impl Variant {
-    /// The code that any launch on a CPU can run.
-    fn general() -> Variant {
-        Variant { device: Device::cpu(), contiguous: false, aligned: false, grid_stride: false }
-    }
-}
 
 impl Family {
     /// A kernel of which nothing is compiled.
@@ -168,8 +156,16 @@ impl Instance {
         let words = (ParamLayout::new(types.iter().copied()).size as usize).div_ceil(8);
         let arrays = types.iter().enumerate().take(64).filter(|(_, ty)| ty.as_array().is_some());
         let arrays = arrays.fold(0, |mask, (index, _)| mask | 1 << index);
-        let (forward, backward) = Default::default();
-        Instance { definition, settings, types, words, arrays, forward, backward }
+        Instance {
+            definition,
+            settings,
+            types,
+            words,
+            arrays,
+            forward: OnceLock::new(),
+            #[cfg(feature = "llvm")]
+            backward: Mutex::default(),
+        }
     }
 
     /// The kernel's name.
@@ -192,38 +188,84 @@ impl Instance {
         &self.settings
     }
 
-    /// The kernel checked, at the first call.
+    /// The kernel's code: what the program was built with, or else what is compiled at first need.
+    #[inline]
     pub(crate) fn forward(&'static self) -> Result<&'static Code> {
-        let code = self.forward.get_or_init(|| {
-            crate::log::follow_stages();
-            let _span = trace::span(Stage::Kernel, || self.name());
-            let env = RustEnvironment::default();
-            let check = CheckOptions { max_unroll: self.settings.max_unroll };
-            let (key, options) = (self.definition.key(), self.options(&Variant::general()));
-            let kernel = inkle_module::obtain(&env, key, &self.types, check, &options)?;
-            crate::log::warnings(&env.take_warnings());
-            Ok(Code::new(kernel))
-        });
-        code.as_ref().map_err(|error| error.clone().into())
+        match self.forward.get() {
+            Some(code) => Ok(code),
+            None => self.find(),
+        }
+    }
+
+    #[cold]
+    fn find(&'static self) -> Result<&'static Code> {
+        crate::log::follow_stages();
+        // A failure is not kept: kernels may be added later.
+        let code = Code::forward(self)?;
+        Ok(self.forward.get_or_init(|| code))
+    }
+
+    /// The kernel checked, or known from an earlier check.
+    #[cfg(feature = "llvm")]
+    pub(crate) fn check(&'static self) -> std::result::Result<Arc<Kernel>, CompileError> {
+        crate::log::follow_stages();
+        let _span = trace::span(Stage::Kernel, || self.name());
+        let env = RustEnvironment::default();
+        let check = CheckOptions { max_unroll: self.settings.max_unroll };
+        let (key, options) = (self.definition.key(), self.options(&Variant::general()));
+        let kernel = inkle_module::obtain(&env, key, &self.types, check, &options)?;
+        crate::log::warnings(&env.take_warnings());
+        Ok(kernel)
+    }
+
+    /// The kernel as a set of compiled kernels knows it, but for what only a check tells.
+    pub(crate) fn as_member(&'static self) -> AotMember {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.definition.identity().as_bytes());
+        hasher.update(format!("{:?} {}", self.types, self.settings.max_unroll).as_bytes());
+        AotMember {
+            name: self.name().to_owned(),
+            signature: signature(self.types.iter().copied()),
+            source: *hasher.finalize().as_bytes(),
+            options: self.options(&Variant::general()).key(),
+            extent_limits: Default::default(),
+        }
+    }
+
+    /// Name and parameter types, for messages.
+    #[cfg(not(feature = "llvm"))]
+    pub(crate) fn shown(&self) -> String {
+        format!("{}{}", self.name(), signature(self.types.iter().copied()))
     }
 
     /// The code that runs the kernel backwards, made at first need.
+    #[cfg(feature = "llvm")]
     pub(crate) fn backward(&'static self, grads: &[ArrayGrad]) -> Result<Arc<Code>> {
         if !self.settings.enable_backward {
             return Err(Error::NoBackward { kernel: self.name() });
         }
-        let forward = self.forward()?;
+        let kernel = self.forward()?.kernel(self)?;
         let mut known = self.backward.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, code)) = known.iter().find(|(g, _)| g == grads) {
             return code.clone().map_err(Error::from);
         }
-        let made = forward.kernel.ir().backward(grads);
-        let made = made.map(|ir| Arc::new(Code::new(Arc::new(Kernel::new(ir)))));
+        let made = kernel.ir().backward(grads);
+        let made = made.map(|ir| Arc::new(Code::of(Arc::new(Kernel::new(ir)))));
         known.push((grads.to_vec(), made.clone()));
         made.map_err(Error::from)
     }
 
-    fn options(&self, variant: &Variant) -> Options {
+    /// The code that runs the kernel backwards: none without a compiler.
+    #[cfg(not(feature = "llvm"))]
+    pub(crate) fn backward(&'static self, _: &[ArrayGrad]) -> Result<Arc<Code>> {
+        if !self.settings.enable_backward {
+            return Err(Error::NoBackward { kernel: self.name() });
+        }
+        let reason = "backward passes are compiled when they are needed, so a program that runs them needs inkle's feature `llvm`";
+        Err(Error::NotCompiled { kernel: format!("{}, backward", self.shown()), reason: reason.to_owned() })
+    }
+
+    pub(crate) fn options(&self, variant: &Variant) -> Options {
         let Settings {
             checks,
             fast_math,
@@ -254,7 +296,7 @@ impl Instance {
     /// The code of a launch with arrays of which `facts` hold.
     #[inline]
     pub(crate) fn load(
-        &self,
+        &'static self,
         code: &Code,
         device: Device,
         facts: Facts,
@@ -267,23 +309,7 @@ impl Instance {
             aligned: on_gpu && facts.aligned & self.arrays == self.arrays,
             grid_stride: on_gpu && grid_stride,
         };
-        {
-            let ready = code.ready.read().unwrap_or_else(PoisonError::into_inner);
-            if let Some((_, loaded)) = ready.iter().find(|(v, _)| *v == variant) {
-                return Ok(loaded.clone());
-            }
-        }
-        self.load_new(code, variant)
-    }
-
-    #[cold]
-    fn load_new(&self, code: &Code, variant: Variant) -> Result<Arc<Loaded>> {
-        let (loaded, _) = code.kernel.load(variant.device, &self.options(&variant))?;
-        let mut ready = code.ready.write().unwrap_or_else(PoisonError::into_inner);
-        if !ready.iter().any(|(v, _)| *v == variant) {
-            ready.push((variant, loaded.clone()));
-        }
-        Ok(loaded)
+        code.load(self, variant)
     }
 
     /// Makes the code of a usual launch ready.
@@ -298,20 +324,30 @@ impl Instance {
     /// The simplified IR as text.
     ///
     /// # Errors
-    /// Mistakes in the kernel.
+    /// Mistakes in the kernel; [`Error::NotCompiled`] without a compiler.
     pub fn ir_text(&'static self) -> Result<String> {
-        Ok(self.forward()?.kernel.ir().module().to_string())
+        #[cfg(feature = "llvm")]
+        return Ok(self.forward()?.kernel(self)?.ir().module().to_string());
+        #[cfg(not(feature = "llvm"))]
+        Err(Error::NotCompiled {
+            kernel: self.shown(),
+            reason: "its typed form is made by the checker, so a program that shows it needs inkle's feature `llvm`"
+                .to_owned(),
+        })
     }
 
     /// The largest extents that the kernel's indices can count, where it asks for them; of a kernel that cannot be compiled
     /// those of `i32`.
     #[cold]
     pub(crate) fn extent_limits(&'static self) -> [Option<u32>; MAX_DIMS] {
-        self.forward().map_or([Some(i32::MAX as u32); MAX_DIMS], |code| code.kernel.ir().extent_limits())
+        self.forward().map_or([Some(i32::MAX as u32); MAX_DIMS], |code| code.extent_limits(self))
     }
 
     /// The kernel as a graph knows it, for code that was loaded.
-    pub(crate) fn graph_kernel(&self, loaded: &Arc<Loaded>) -> (GraphKernel, Option<Arc<dyn KernelSource>>) {
+    pub(crate) fn graph_kernel(
+        &'static self,
+        loaded: &Arc<Loaded>,
+    ) -> (GraphKernel, Option<Arc<dyn KernelSource>>) {
         let places = ParamLayout::new(self.types.iter().copied()).args;
         let params = self.types.iter().zip(places).enumerate();
         let params = params
@@ -324,28 +360,73 @@ impl Instance {
         let name = self.name().to_owned();
         let mut kernel =
             GraphKernel { name, params_bytes: self.words as u32 * 8, params, ..GraphKernel::default() };
+        let forward = self.forward.get().and_then(|code| code.origin(self, loaded));
+        let Some((digest, options, source)) = forward.or_else(|| self.backward_origin(loaded)) else {
+            return (kernel, None);
+        };
+        (kernel.digest, kernel.options) = (digest, options);
+        (kernel, Some(source))
+    }
+
+    #[cfg(feature = "llvm")]
+    fn backward_origin(&'static self, loaded: &Arc<Loaded>) -> Option<Origin> {
         let backward = self.backward.lock().unwrap_or_else(PoisonError::into_inner);
-        let backward = backward.iter().filter_map(|(_, code)| code.as_deref().ok());
-        for code in self.forward.get().and_then(|f| f.as_ref().ok()).into_iter().chain(backward) {
-            let ready = code.ready.read().unwrap_or_else(PoisonError::into_inner);
-            if let Some((variant, _)) = ready.iter().find(|(_, known)| Arc::ptr_eq(known, loaded)) {
-                let options = self.options(variant);
-                kernel.digest = *code.kernel.ir().digest().as_bytes();
-                kernel.options = options.key();
-                return (kernel, Some(Arc::new(GraphSource::new(code.kernel.clone(), options))));
-            }
-        }
-        (kernel, None)
+        backward
+            .iter()
+            .filter_map(|(_, code)| code.as_deref().ok())
+            .find_map(|code| code.origin(self, loaded))
+    }
+
+    #[cfg(not(feature = "llvm"))]
+    fn backward_origin(&'static self, _: &Arc<Loaded>) -> Option<Origin> {
+        None
     }
 }
 
-impl Code {
-    /// Which arrays the kernel reads and writes.
-    pub(crate) fn access(&self) -> &KernelAccess {
-        self.kernel.ir().access()
-    }
+/// A kernel for definite types, as build scripts list them: a kernel that is not generic turns into one by itself, a generic
+/// one by `of`, as in `scale.of::<f32>()`.
+#[derive(Clone, Copy)]
+pub struct AnyKernel(&'static Instance);
 
-    fn new(kernel: Arc<Kernel>) -> Code {
-        Code { kernel, ready: RwLock::new(Vec::new()) }
+impl fmt::Debug for AnyKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AnyKernel({})", self.name())
     }
+}
+
+/// An instance as a value.
+pub fn any(instance: &'static Instance) -> AnyKernel {
+    AnyKernel(instance)
+}
+
+impl AnyKernel {
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.0.name()
+    }
+}
+
+/// Compiles kernels for several targets: the bytes that [`add_kernels`](crate::add_kernels) takes. Build scripts do it by the
+/// crate `inkle-build`.
+///
+/// # Errors
+/// [`Error::Compile`] with the mistakes in a kernel, and where code for a target cannot be made.
+#[cfg(feature = "llvm")]
+pub fn compile_ahead(kernels: &[AnyKernel], targets: &[CodeTarget]) -> Result<Vec<u8>> {
+    let checked =
+        kernels.iter().map(|kernel| kernel.0.check()).collect::<std::result::Result<Vec<_>, _>>()?;
+    let options: Vec<Options> = kernels.iter().map(|kernel| kernel.0.options(&Variant::general())).collect();
+    let inputs = kernels.iter().zip(&checked).zip(&options);
+    let inputs: Vec<AotInput<'_>> = inputs
+        .map(|((kernel, checked), options)| AotInput { name: kernel.name(), kernel: checked, options })
+        .collect();
+    let mut files = Vec::new();
+    for target in targets {
+        files.push((*target, inkle_module::compile_ahead(&inputs, &inkle_module::machine(*target), None)?));
+    }
+    let member = |(kernel, checked): (&AnyKernel, &Arc<Kernel>)| AotMember {
+        extent_limits: checked.ir().extent_limits(),
+        ..kernel.0.as_member()
+    };
+    Ok(AotSet::encode(kernels.iter().zip(&checked).map(member).collect(), &files))
 }

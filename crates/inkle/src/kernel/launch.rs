@@ -9,7 +9,8 @@ use inkle_module::Loaded;
 use inkle_runtime::record::Verdict;
 use inkle_runtime::{self as rt, Device, LaunchConfig, Stream};
 
-use super::instance::{Code, Facts, Instance};
+use super::code::Code;
+use super::instance::{Facts, Instance};
 use super::packer::{Held, Packer};
 use crate::error::{Error, Result};
 
@@ -230,7 +231,31 @@ fn device(instance: &Instance, options: &LaunchOptions, arrays: &[Held<'_>]) -> 
     Ok(device)
 }
 
-/// A launch that is ready to run again and again. It holds the borrows of its arguments.
+/// A launch that is ready to run again and again: what a loop does that has no time to lose.
+///
+/// Code, device and parameter block are settled when it is made, and it holds the borrows of its arguments, so nothing can
+/// change what it does. On the CPU [`run`](Prepared::run) then is little more than the call of the compiled code: it takes no
+/// memory and no lock (but for kernels that update memory atomically, which mind each other), and small launches stay on the
+/// calling thread.
+///
+/// ```
+/// use inkle::prelude::*;
+///
+/// #[inkle::kernel]
+/// fn step(x: &mut Array<f32>, v: &Array<f32>, dt: f32) {
+///     let i = tid();
+///     x[i] += dt * v[i];
+/// }
+///
+/// let (mut x, v) = (Array::<f32>::zeros(4)?, Array::full(4, 2.0f32)?);
+/// let prepared = step.prepare(4, (&mut x, &v, 0.5))?;
+/// for _ in 0..10 {
+///     prepared.run()?;
+/// }
+/// drop(prepared);
+/// assert_eq!(x.to_vec()?, [10.0; 4]);
+/// # Ok::<(), inkle::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Prepared<'a> {
     instance: &'static Instance,
