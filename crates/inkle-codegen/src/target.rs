@@ -123,6 +123,14 @@ impl CpuTarget {
         if self.features.is_empty() { without.to_owned() } else { format!("{},{without}", self.features) }
     }
 
+    /// Whether a gather is quicker than a read for each lane: on some processors it is made of such reads, on others it was
+    /// slowed down for the sake of security.
+    pub(crate) fn has_quick_gathers(&self) -> bool {
+        const QUICK: [&str; 5] =
+            ["sapphirerapids", "emeraldrapids", "graniterapids", "graniterapids-d", "diamondrapids"];
+        self.has_masked_memory() && QUICK.contains(&self.cpu.as_str())
+    }
+
     /// Lanes that fill a vector of 32-bit values.
     pub(crate) fn natural_lanes(&self) -> u32 {
         if self.has("avx512f") {
@@ -313,5 +321,6 @@ mod tests {
         assert!(!level("x86-64-v2").has_fma());
         assert!(level("x86-64-v3").has_fma());
         assert!(level("x86-64-v4").has_masked_memory());
+        assert!(!level("x86-64-v4").has_quick_gathers());
     }
 }

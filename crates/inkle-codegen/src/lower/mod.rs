@@ -80,6 +80,8 @@ pub(crate) struct Machine {
     pub f16_convert: bool,
     /// Loads and stores under masks are instructions.
     pub masked_memory: bool,
+    /// A gather is quicker than a read for each lane.
+    pub quick_gathers: bool,
 }
 
 impl Machine {
@@ -93,6 +95,7 @@ impl Machine {
                 min_max: cpu.family() == Some(crate::target::Family::Aarch64),
                 f16_convert: cpu.has("f16c") || cpu.family() == Some(crate::target::Family::Aarch64),
                 masked_memory: cpu.has_masked_memory(),
+                quick_gathers: cpu.has_quick_gathers(),
             },
             Target::Cuda(cuda) => {
                 let data_space = if has_local_arrays(module) { 0 } else { 1 };
@@ -104,6 +107,7 @@ impl Machine {
                     min_max: true,
                     f16_convert: true,
                     masked_memory: false,
+                    quick_gathers: false,
                 }
             }
         }
