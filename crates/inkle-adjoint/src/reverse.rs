@@ -1,6 +1,6 @@
 //! The reverse sweep: what flows back through each operation.
 
-use inkle_ir::{BinaryOp, Block, Builder, Constant, FunctionId, Op, OpKind, Type, Value};
+use inkle_ir::{BinaryOp, Block, Builder, Constant, Function, FunctionId, Op, OpKind, Type, Value};
 use rustc_hash::FxHashMap;
 
 use crate::activity::{State, has_float};
@@ -22,6 +22,32 @@ pub(crate) fn add(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
         }
     }
     sum
+}
+
+/// Whether a part of a composite was made zero and not changed since.
+fn is_zero(f: &Function, whole: Value, part: u32) -> bool {
+    let mut at = whole;
+    while let Some(data) = f.defining_op(at) {
+        match data.kind {
+            OpKind::Zero => return true,
+            OpKind::Insert(index) if index != part => at = data.operands[0],
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// The scalar that all components of a value are.
+fn splat_of(f: &Function, value: Value) -> Option<Value> {
+    let data = f.defining_op(value).filter(|data| data.kind == OpKind::Construct)?;
+    let (&first, rest) = data.operands.split_first()?;
+    (f.ty(first).as_scalar().is_some() && !rest.is_empty() && rest.iter().all(|&v| v == first))
+        .then_some(first)
+}
+
+/// Whether a value is the constant one.
+fn is_one(f: &Function, value: Value) -> bool {
+    f.defining_op(value).is_some_and(|data| data.kind == OpKind::Const(Constant::Float(1.0)))
 }
 
 impl Sweep<'_, '_> {
@@ -91,7 +117,9 @@ impl Sweep<'_, '_> {
             OpKind::Binary(kind) => {
                 let wanted = [0, 1].map(|i| self.activity.is_active(x(i)));
                 let (a, b, r) = (self.latest(x(0)), self.latest(x(1)), self.latest(result));
-                let values = scalar::Binary { a, b, r, g };
+                let is_reciprocal = *kind == BinaryOp::Div && is_one(f, x(0));
+                let scalar_divisor = b.and_then(|b| splat_of(&self.out, b));
+                let values = scalar::Binary { a, b, r, g, is_reciprocal, scalar_divisor };
                 let gradients = scalar::binary(&mut self.build(), *kind, &values, wanted);
                 for (index, gradient) in gradients.into_iter().enumerate() {
                     if let Some(gradient) = gradient {
@@ -128,11 +156,18 @@ impl Sweep<'_, '_> {
                     }
                 }
             }
-            OpKind::Extract(index) => self.accumulate_part(x(0), |b, whole| {
-                let before = b.extract(whole, *index);
-                let sum = add(b, before, g);
-                b.insert(whole, sum, *index)
-            }),
+            OpKind::Extract(index) => {
+                let nothing = self.adjoints.get(&x(0)).is_none_or(|&whole| is_zero(&self.out, whole, *index));
+                self.accumulate_part(x(0), |b, whole| {
+                    let sum = if nothing {
+                        g
+                    } else {
+                        let before = b.extract(whole, *index);
+                        add(b, before, g)
+                    };
+                    b.insert(whole, sum, *index)
+                });
+            }
             OpKind::ExtractDyn => {
                 let at = self.primal(x(1));
                 let part = f.ty(result);

@@ -120,7 +120,10 @@ pub(crate) fn unary(b: &mut Builder<'_>, op: UnaryOp, x: Value, r: Value, g: Val
             let mut k = Calc { b, ty };
             let zero = k.c(0.0);
             let half = k.scaled(0.5, parts[1]);
-            let over = k.div(half, parts[0]);
+            // Of roots the program often has the reciprocal already.
+            let (one, root) = (k.c(1.0), parts[0]);
+            let reciprocal = k.div(one, root);
+            let over = k.mul(half, reciprocal);
             let flows = k.b.cmp(CmpOp::Ne, parts[1], zero);
             k.b.select(flows, over, zero)
         }),
@@ -227,6 +230,10 @@ pub(crate) struct Binary {
     pub b: Option<Value>,
     pub r: Option<Value>,
     pub g: Value,
+    /// Whether it is one divided by the second operand.
+    pub is_reciprocal: bool,
+    /// The scalar that all components of the second operand are, if that is known.
+    pub scalar_divisor: Option<Value>,
 }
 
 /// The gradients of the operands; which of the values are there is what the table of rules says. Gradients that are
@@ -255,7 +262,18 @@ pub(crate) fn binary(
             second = wanted[1].then(|| k.mul(g, there(a)));
         }
         BinaryOp::Div => {
-            let over = k.div(g, there(b));
+            let over = match values.scalar_divisor {
+                _ if values.is_reciprocal => k.mul(g, there(r)),
+                // One division for all components.
+                Some(divisor) => {
+                    let one = splat(k.b, k.b.ty(divisor), 1.0);
+                    let reciprocal = k.div(one, divisor);
+                    let count = ty.component_count().expect("it has components") as usize;
+                    let all = k.b.value(OpKind::Construct, std::iter::repeat_n(reciprocal, count), ty);
+                    k.mul(g, all)
+                }
+                None => k.div(g, there(b)),
+            };
             first = Some(over);
             second = wanted[1].then(|| {
                 let product = k.mul(over, there(r));
