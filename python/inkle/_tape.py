@@ -1,6 +1,6 @@
 """The tape: what was launched and copied, in order, to be run backwards."""
 
-from inkle import _native, _overwrites, config
+from inkle import _algorithm_gradients, _native, _overwrites, config
 from inkle._accumulate import accumulate
 from inkle._logger import get_logger
 from inkle._overwrites import extent, overlap
@@ -155,6 +155,24 @@ class Tape:
                 f"{name} is not differentiated: gradients of what it writes do not flow to what it reads; use a kernel, "
                 "or arrays without gradients"
             )
+
+    def record_algorithm(self, name, out, read, details):
+        """Adds an algorithm of ``wp.utils`` that overwrote ``out`` by what follows from the arrays in ``read``."""
+        if config.verify_autograd_array_access:
+            _overwrites.check_fill(out)
+        if out.grad is None:
+            return
+        if all(a.grad is None or not _native.float_parts(a.dtype) for a in read):
+            self._record_overwritten(out, 0, 0)
+            return
+
+        def backward():
+            gradient = _native.clone(out.grad, requires_grad=False)
+            if not out.retain_grad:
+                out.grad.zero_()
+            _algorithm_gradients.run(name, gradient, *read, *details)
+
+        self.record_func(backward, [out, *(a for a in read if a.grad is not None)])
 
     def _record_overwritten(self, array, offset, count):
         # Where nothing recorded used the elements before, nobody is misled by the gradient of what they hold now.

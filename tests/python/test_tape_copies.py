@@ -189,17 +189,89 @@ def test_between_other_types_is_refused(device):
         wp.copy(x, halves)
 
 
-@pytest.mark.parametrize("name", ["array_scan", "array_sum", "array_cast"])
-def test_algorithms_stop_gradients_and_say_so(device, name):
+def test_algorithms_without_gradients_of_their_own_stop_them_and_say_so(device):
     x, y, z = values([1.0, 2.0], device), fresh(device, 2), fresh(device, 2)
-    out = y[:1] if name == "array_sum" else y
-    with wp.Tape() as tape, pytest.warns(UserWarning, match=f"{name} is not differentiated"):
-        wp.launch(square, 2, [x], [y], device=device)
-        getattr(wp.utils, name)(x, out)
+    keys = wp.array([0, 1, 0, 0], dtype=int, device=device)
+    both = fresh(device, 4)
+    with wp.Tape() as tape, pytest.warns(UserWarning, match="radix_sort_pairs is not differentiated"):
+        wp.copy(both, x, count=2)
+        wp.utils.radix_sort_pairs(keys, both, 2)
+        wp.copy(y, both, count=2)
         wp.launch(square, 2, [y], [z], device=device)
     tape.backward(grads={z: ones(z)})
-    # What was there before was overwritten; `array_sum` writes one element only.
-    np.testing.assert_allclose(x.grad.numpy(), [0.0, 4.0 * 2.0**3 if name == "array_sum" else 0.0])
+    np.testing.assert_allclose(x.grad.numpy(), [0.0, 0.0])
+
+
+@pytest.mark.parametrize("count", [None, 3])
+def test_the_gradient_of_a_sum(device, count):
+    x, y, total, z = values([1.0, 2.0, 3.0, 4.0], device), fresh(device, 4), fresh(device, 1), fresh(device, 1)
+    with wp.Tape() as tape:
+        wp.launch(square, 4, [x], [y], device=device)
+        wp.utils.array_sum(y, out=total, value_count=count)
+        wp.launch(square, 1, [total], [z], device=device)
+    tape.backward(z)
+    sums = np.array([1.0, 4.0, 9.0, 16.0])[:count].sum()
+    expected = 2.0 * sums * 2.0 * np.array([1.0, 2.0, 3.0, 4.0])
+    expected[count or 4 :] = 0.0
+    np.testing.assert_allclose(x.grad.numpy(), expected)
+    assert total.grad.numpy()[0] == 0.0
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_the_gradient_of_sums_along_an_axis(device, axis):
+    x = wp.array(np.ones((3, 4, 3)), dtype=wp.vec3, device=device, requires_grad=True)
+    shape = [1 if i == axis % 2 else n for i, n in enumerate(x.shape)]
+    out = wp.zeros(shape, dtype=wp.vec3, device=device, requires_grad=True)
+    with wp.Tape() as tape:
+        wp.utils.array_sum(x, out=out, axis=axis)
+    seeds = np.arange(np.prod(shape) * 3, dtype=np.float32).reshape(*shape, 3)
+    tape.backward(grads={out: wp.array(seeds, dtype=wp.vec3, device=device)})
+    np.testing.assert_array_equal(x.grad.numpy(), np.broadcast_to(seeds, (3, 4, 3)))
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_the_gradient_of_inner_products(device, axis):
+    rng = np.random.default_rng(2)
+    data = [rng.random((3, 4, 3)).astype(np.float32) for _ in range(2)]
+    a, b = (wp.array(d, dtype=wp.vec3, device=device, requires_grad=True) for d in data)
+    shape = [1] if axis is None else [1 if i == axis else n for i, n in enumerate(a.shape)]
+    out = wp.zeros(shape, dtype=float, device=device, requires_grad=True)
+    with wp.Tape() as tape:
+        wp.utils.array_inner(a, b, out=out, axis=axis)
+    seeds = np.arange(1, 1 + np.prod(shape), dtype=np.float32).reshape(shape)
+    tape.backward(grads={out: wp.array(seeds, dtype=float, device=device)})
+    spread = np.broadcast_to(seeds.reshape(1, 1) if axis is None else seeds, (3, 4))[:, :, None]
+    np.testing.assert_allclose(a.grad.numpy(), data[1] * spread, 1e-6)
+    np.testing.assert_allclose(b.grad.numpy(), data[0] * spread, 1e-6)
+
+
+def test_the_gradient_of_an_inner_product_with_itself(device):
+    x, out = values([1.0, 2.0, 3.0], device), fresh(device, 1)
+    with wp.Tape() as tape:
+        wp.utils.array_inner(x, x, out=out)
+    tape.backward(out)
+    np.testing.assert_allclose(x.grad.numpy(), [2.0, 4.0, 6.0])
+
+
+@pytest.mark.parametrize("inclusive", [True, False])
+@pytest.mark.parametrize("in_place", [True, False])
+def test_the_gradient_of_running_sums(device, inclusive, in_place):
+    x, y, z = values([1.0, 2.0, 3.0], device), fresh(device, 3), fresh(device, 3)
+    out = y if in_place else z
+    with wp.Tape() as tape:
+        wp.copy(y, x)
+        wp.utils.array_scan(y, out, inclusive)
+    tape.backward(grads={out: wp.array([1.0, 10.0, 100.0], dtype=float, device=device)})
+    np.testing.assert_allclose(x.grad.numpy(), [111.0, 110.0, 100.0] if inclusive else [110.0, 100.0, 0.0])
+
+
+def test_the_gradient_of_a_conversion(device):
+    x = values([1.0, 2.0, 3.0], device)
+    y = wp.zeros(3, dtype=wp.float64, device=device, requires_grad=True)
+    with wp.Tape() as tape:
+        wp.utils.array_cast(x, y, count=2)
+    tape.backward(grads={y: wp.array([1.0, 2.0, 4.0], dtype=wp.float64, device=device)})
+    np.testing.assert_allclose(x.grad.numpy(), [1.0, 2.0, 0.0])
 
 
 def test_algorithms_without_gradients_say_nothing(device, recwarn):

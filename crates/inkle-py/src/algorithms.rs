@@ -11,7 +11,7 @@ use crate::array::Array;
 use crate::array_arguments::array_argument;
 use crate::dtype::class_of;
 use crate::error::{IntoPyResult, argument_error, blocking, class_name};
-use crate::tape::record_undifferentiated;
+use crate::tape::{record_algorithm, record_undifferentiated};
 
 /// The runtime's array of an argument.
 ///
@@ -79,7 +79,7 @@ pub fn array_scan(
     } else {
         blocking(py, || algorithms::scan(input, output, inclusive))?;
     }
-    record_undifferentiated(py, "array_scan", &[in_array], &[out_array])
+    record_algorithm(py, "array_scan", out_array, &[in_array], (inclusive,).into_pyobject(py)?)
 }
 
 /// Sorts the first `count` pairs of keys and values by the keys, stably. Both arrays have room for twice `count`.
@@ -259,14 +259,14 @@ pub fn array_sum<'py>(
             |out, output| {
                 algorithms::check_sum(values, output, reduction).into_py(py)?;
                 in_parallel(py, "total", (given, out, reduction.count, axis))?;
-                record_undifferentiated(py, "array_sum", &[given], &[out])
+                record_algorithm(py, "array_sum", out, &[given], (reduction.count, axis).into_pyobject(py)?)
             },
         );
     }
     if let Some(out) = out {
         let output = runtime(out, "out")?;
         blocking(py, || algorithms::sum_into(values, output, reduction))?;
-        record_undifferentiated(py, "array_sum", &[given], &[out])?;
+        record_algorithm(py, "array_sum", out, &[given], (reduction.count, axis).into_pyobject(py)?)?;
         return Ok(out.clone());
     }
     reduced(py, "array_sum", values, values.dtype(), reduction, || algorithms::sum(values, reduction))
@@ -291,13 +291,13 @@ pub fn array_inner<'py>(
         return reduced_in_parallel(py, "array_inner", a, dtype, reduction, out, |out, output| {
             algorithms::check_inner(a, b, output, reduction).into_py(py)?;
             in_parallel(py, "inner", (given[0], given[1], out, reduction.count, axis))?;
-            record_undifferentiated(py, "array_inner", &given, &[out])
+            record_algorithm(py, "array_inner", out, &given, (reduction.count, axis).into_pyobject(py)?)
         });
     }
     if let Some(out) = out {
         let output = runtime(out, "out")?;
         blocking(py, || algorithms::inner_into(a, b, output, reduction))?;
-        record_undifferentiated(py, "array_inner", &given, &[out])?;
+        record_algorithm(py, "array_inner", out, &given, (reduction.count, axis).into_pyobject(py)?)?;
         return Ok(out.clone());
     }
     crate::observe::host_read(py, b)?;
@@ -321,5 +321,5 @@ pub fn array_cast(
     } else {
         blocking(py, || algorithms::cast(input, output, count))?;
     }
-    record_undifferentiated(py, "array_cast", &[in_array], &[out_array])
+    record_algorithm(py, "array_cast", out_array, &[in_array], (count,).into_pyobject(py)?)
 }

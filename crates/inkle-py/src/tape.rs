@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::array::Array;
 
@@ -67,6 +68,24 @@ pub fn record_undifferentiated(
     if let Some(tape) = active(py) {
         let record = intern!(py, "record_undifferentiated");
         tape.call_method1(py, record, (name, read.to_vec(), written.to_vec()))?;
+    }
+    Ok(())
+}
+
+/// Tells the tape, if there is one, of an algorithm that is differentiated: what it overwrote, what it read, and its further
+/// arguments.
+///
+/// # Errors
+/// What Python raises.
+pub fn record_algorithm<'py>(
+    py: Python<'py>,
+    name: &str,
+    out: &Bound<'py, PyAny>,
+    read: &[&Bound<'py, PyAny>],
+    details: Bound<'py, PyTuple>,
+) -> PyResult<()> {
+    if let Some(tape) = active(py) {
+        tape.call_method1(py, intern!(py, "record_algorithm"), (name, out, read.to_vec(), details))?;
     }
     Ok(())
 }
