@@ -54,7 +54,11 @@ pub fn compile_module(
     Ok(())
 }
 
-fn finish_at_exit(py: Python<'_>) -> PyResult<()> {
+/// Makes sure that the end of the program waits for what the background is at.
+///
+/// # Errors
+/// What Python raises.
+pub fn finish_at_exit(py: Python<'_>) -> PyResult<()> {
     static REGISTERED: Once = Once::new();
     let mut outcome = Ok(());
     REGISTERED.call_once(|| {

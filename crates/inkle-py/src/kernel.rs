@@ -9,7 +9,7 @@ use build::Attached;
 pub use code::Pass;
 use settings::Settings;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use inkle_diag::{Diagnostic, Diagnostics};
@@ -82,6 +82,8 @@ pub struct Instance {
     /// Code from files of compiled modules.
     ahead: Vec<Arc<AotCode>>,
     source: Source,
+    /// How many launches a tape recorded, as far as they are looked at to make backward kernels before they are needed.
+    recorded: AtomicU8,
 }
 
 /// What an instance is compiled from.

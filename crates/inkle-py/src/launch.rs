@@ -269,6 +269,12 @@ pub fn launch<'py>(
         let device = device_object(py, place.device)?;
         let recorded = (kernel, dim, max_blocks, inputs, outputs, device, block_dim);
         tape.call_method1(py, intern!(py, "record_launch"), recorded)?;
+        if instance.is_early_on_tape() && !capture::watches(place.device) {
+            let mut block =
+                Block { bytes: as_bytes(words), device: place.device, facts, temporaries: SmallVec::new() };
+            let grads = gradients(py, &instance, &arguments, &[], &mut block)?;
+            instance.prepare_backward(py, place.device, facts, max_blocks > 0, grads)?;
+        }
     }
     if PRINTED.load(Ordering::Relaxed) {
         print_launch(py, &instance.name, extents.given(), &place.device, adjoint)?;

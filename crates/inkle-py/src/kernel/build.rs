@@ -1,5 +1,6 @@
 //! From a kernel and argument types to an instance: checked, or with code from a file of compiled kernels.
 
+use std::sync::atomic::AtomicU8;
 use std::sync::{Mutex, OnceLock};
 
 use inkle_diag::trace::{self, Stage};
@@ -52,6 +53,7 @@ impl Kernel {
             generation,
             ahead,
             source,
+            recorded: AtomicU8::new(0),
         };
         if attached == Attached::WhenAsking && instance.ahead.is_empty() {
             // Nobody else has the instance yet.

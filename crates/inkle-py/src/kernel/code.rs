@@ -1,5 +1,6 @@
 //! Which code a launch runs, and getting it ready.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use inkle_graph::{Kernel as GraphKernel, KernelParam, KernelSource};
@@ -10,6 +11,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use super::{Code, Compiled, Instance, Variant, exception};
+use crate::ahead::finish_at_exit;
 use crate::cache::apply_cache_settings;
 use crate::pack::Facts;
 use crate::report::Load;
@@ -137,20 +139,14 @@ impl Instance {
         pass: &Pass,
     ) -> PyResult<(Arc<Loaded>, u32)> {
         let block_dim = if block_dim == 0 { self.source.settings.block_dim } else { block_dim };
-        let on_gpu = device.is_cuda();
-        if on_gpu && grid_stride && !self.source.settings.grid_stride {
+        if device.is_cuda() && grid_stride && !self.source.settings.grid_stride {
             return Err(PyRuntimeError::new_err(format!(
                 "kernel `{}` is launched with `max_blocks`, which needs threads that loop, but `grid_stride` is off for \
                  it, its module (`default_grid_stride`) or in inkle.config",
                 self.name
             )));
         }
-        let variant = Variant {
-            device,
-            contiguous: facts.contiguous & self.arrays == self.arrays,
-            aligned: on_gpu && facts.aligned & self.arrays == self.arrays,
-            grid_stride: on_gpu && grid_stride,
-        };
+        let variant = self.variant(device, facts, grid_stride);
         let code = match pass {
             Pass::Forward => match self.ahead.iter().find(|code| code.device() == device) {
                 Some(code) => self.load_precompiled(py, code, &variant)?,
@@ -159,6 +155,65 @@ impl Instance {
             Pass::Backward(grads) => self.backward(py, grads)?.load(py, variant, self)?,
         };
         Ok((code, block_dim))
+    }
+
+    fn variant(&self, device: Device, facts: Facts, grid_stride: bool) -> Variant {
+        let on_gpu = device.is_cuda();
+        Variant {
+            device,
+            contiguous: facts.contiguous & self.arrays == self.arrays,
+            aligned: on_gpu && facts.aligned & self.arrays == self.arrays,
+            grid_stride: on_gpu && grid_stride,
+        }
+    }
+
+    /// Whether a launch that a tape records is one of the first: those show which backward kernels will be needed.
+    pub fn is_early_on_tape(&self) -> bool {
+        const EARLY: u8 = 16;
+        self.has_backward()
+            && self.recorded.load(Ordering::Relaxed) < EARLY
+            && self.recorded.fetch_add(1, Ordering::Relaxed) < EARLY
+    }
+
+    /// Makes the code that runs a launch backwards ready, in the background.
+    ///
+    /// # Errors
+    /// What Python raises; why there is no such code is said by whoever needs it.
+    pub fn prepare_backward(
+        self: &Arc<Self>,
+        py: Python<'_>,
+        device: Device,
+        facts: Facts,
+        grid_stride: bool,
+        grads: Vec<ArrayGrad>,
+    ) -> PyResult<()> {
+        let variant = self.variant(device, facts, grid_stride);
+        let Some(Ok(compiled)) = self.source.outcome.get() else { return Ok(()) };
+        let is_known = {
+            let known = compiled.backward.lock().unwrap_or_else(|e| e.into_inner());
+            known
+                .iter()
+                .any(|(g, code)| *g == grads && code.as_ref().is_ok_and(|code| code.find(&variant).is_some()))
+        };
+        if is_known || grads.iter().all(|&g| g == ArrayGrad::None) || inkle_module::cores() == 1 {
+            return Ok(());
+        }
+        apply_cache_settings(py)?;
+        finish_at_exit(py)?;
+        let instance = self.clone();
+        inkle_module::in_background(move || {
+            // There is no interpreter any more when the program has ended.
+            Python::try_attach(|py| {
+                if let Ok(code) = instance.backward(py, &grads) {
+                    let options = instance.options_for(&variant);
+                    if let Ok((loaded, _)) = py.detach(|| code.kernel.load(device, &options)) {
+                        code.push(variant, loaded);
+                    }
+                }
+                drop(instance);
+            });
+        });
+        Ok(())
     }
 
     fn load_precompiled(&self, py: Python<'_>, code: &AotCode, variant: &Variant) -> PyResult<Arc<Loaded>> {
