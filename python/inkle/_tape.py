@@ -19,8 +19,10 @@ class Tape:
         self.loss = None
         # What recorded operations read that the backward pass has not gone through yet; see `_overwrites`.
         self.reads = []
-        # The bytes that what was recorded used: (first, one past the last).
+        # The bytes that what was recorded used, (first, one past the last), and the arrays that are not among them yet:
+        # only those who fill arrays ask.
         self._used = set()
+        self._unlooked = []
 
     def __enter__(self):
         if _native.get_tape() is not None:
@@ -65,8 +67,14 @@ class Tape:
                 "gradients that pass through it are missing"
             )
             return
+        gradients = self.gradients
         for argument in (*inputs, *outputs):
-            self.get_adjoint(argument)
+            if isinstance(argument, _native.array):
+                gradient = argument.grad
+                if gradient is not None:
+                    gradients[argument] = gradient
+            elif isinstance(argument, (_native.indexedarray, _native.StructInstance)):
+                self.get_adjoint(argument)
         _native.launch(
             kernel,
             dim,
@@ -189,8 +197,9 @@ class Tape:
         self.record_func(backward, [array])
 
     def _use(self, argument):
-        if isinstance(argument, _native.array) and argument.grad is not None:
-            self._used.add(extent(argument))
+        if isinstance(argument, _native.array):
+            if argument.grad is not None:
+                self._unlooked.append(argument)
         elif isinstance(argument, _native.indexedarray):
             self._use(argument.data)
         elif isinstance(argument, _native.StructInstance):
@@ -198,6 +207,8 @@ class Tape:
                 self._use(getattr(argument, name))
 
     def _is_used(self, array):
+        self._used.update(map(extent, self._unlooked))
+        self._unlooked.clear()
         return any(overlap(used, extent(array)) for used in self._used)
 
     def record_scope_begin(self, scope_name, metadata=None):
@@ -241,6 +252,7 @@ class Tape:
         self.scopes = []
         self.reads = []
         self._used = set()
+        self._unlooked = []
         self.zero()
 
     def zero(self):
