@@ -20,6 +20,8 @@ import torch
 import torch.fx
 from torch.utils._pytree import tree_leaves, tree_map
 
+from inkle import _native
+
 from ._layout import Layout, are_disjoint, intersection, view_steps
 from ._portable import portable
 from ._where import TraceError, where
@@ -64,6 +66,8 @@ class Recorder:
         #: Whether this is the second of two passes, whose segments are compared by themselves.
         self.is_capture_pass = strict_passes
         self.divergence: TraceError | None = None
+        #: The serial numbers of allocations made since are not below this.
+        self.serial = _native.live_serial()
         self.graph = torch.fx.Graph()
         self.module = torch.nn.Module()
         self.calls: list[Call] = []

@@ -279,7 +279,6 @@ class Watch:
         recorder = segment.recorder
         uses = []
         for array, reads, writes, serial, start, size in arrays:
-            inside = serial >= segment.serial
             if not size:
                 uses.append(("empty",))
                 continue
@@ -306,7 +305,7 @@ class Watch:
                 parts = tuple(recorder.number(part.node) for root in roots for part in root.parts)
                 which = ("value", parts, start - roots[0].start)
             else:
-                which = self._memory(segment, array, reads, writes, inside, start, start + size)
+                which = self._memory(segment, array, reads, writes, serial, start, start + size)
             layout = (tuple(array.shape), tuple(array.strides), _native.type_repr(array.dtype), array.ptr - start)
             uses.append((*which, layout, reads, writes))
         segment.operations.append((call, detail, tuple(uses)))
@@ -314,23 +313,23 @@ class Watch:
         if recorder.is_capture_pass:
             self._check_pass(segment)
 
-    def _memory(self, segment, array, reads, writes, inside, start, end) -> tuple:
+    def _memory(self, segment, array, reads, writes, serial, start, end) -> tuple:
+        recorder, inside = segment.recorder, serial >= segment.serial
         known = next((m for m in segment.memories if m.start < end and start < m.end), None)
         which: tuple = ()
         if known is None:
             known = Memory(start, end, is_inside=inside)
             segment.memories.append(known)
-            if not inside and reads:
-                which = ("constant", _contents(array))
-            is_carried = (
-                reads
-                and not inside
-                and not segment.recorder.is_local(Layout.of(tensor_of(next(iter(boundary_arrays(array, "").values())))))
-            )
-            known.is_carried = is_carried
+            if reads and not inside:
+                part = next(iter(boundary_arrays(array, "").values()))
+                is_local, is_new = recorder.is_local(Layout.of(tensor_of(part))), serial >= recorder.serial
+                # What happens to be in memory that the node made and did not write is nothing to compare or to keep.
+                if is_local or not is_new:
+                    which = ("constant", _contents(array))
+                known.is_carried = not is_local and not is_new
         if writes and known.is_carried:
             known.is_carried = False
-            segment.recorder.hidden_state(f"an array of shape {tuple(array.shape)} is read and then written by kernels")
+            recorder.hidden_state(f"an array of shape {tuple(array.shape)} is read and then written by kernels")
         known.start, known.end = min(known.start, start), max(known.end, end)
         known.is_written |= writes
         known.arrays.append((array, writes))
@@ -427,6 +426,10 @@ class Watch:
     def _host_view(self, array, view):
         session = self.session
         recorder = session.owner_of_memory(array.ptr, array.ptr + max(view.nbytes, 1))
+        if recorder is None:
+            # The program may write to it, and nobody sees that.
+            for active in session.active.values():
+                active.note_local(array.ptr, array.ptr + view.nbytes)
         if recorder is None or not view.size:
             return view
         if not array.device.is_cpu:

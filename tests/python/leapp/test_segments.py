@@ -1,5 +1,7 @@
 """Runs of kernels become one operator each: what it reads is an input of it, what it writes comes out."""
 
+import warnings
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="no PyTorch")
@@ -242,6 +244,29 @@ def test_memory_carried_behind_the_node_is_reported(trace):
 
     with pytest.warns(TraceWarning, match="read and then written by kernels"):
         once(trace, carries, torch.ones(4), times=1)
+
+
+def test_new_memory_has_nothing_to_carry_or_compare(trace):
+    """What an array that the node made happens to hold before a kernel writes it differs between executions."""
+
+    @wp.kernel
+    def fill(x: wp.array(dtype=float), y: wp.array(dtype=float)):
+        i = wp.tid()
+        y[i] = x[i]
+        y[i] = y[i] * 2.0
+
+    def program(x):
+        y, z = (wp.empty(4096, dtype=float, device="cpu") for _ in range(2))
+        launch(fill, 4096, wp.from_torch(x), y)
+        z.numpy()[:] = 3.0
+        launch(k.scale, 4096, z, 2.0)
+        return wp.to_torch(y) + wp.to_torch(z)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TraceWarning)
+        dirt = [wp.full(4096, float(i), dtype=float, device="cpu") for i in range(8)]
+        del dirt
+        once(trace, program, torch.randn(4096), times=3)
 
 
 def test_states_in_kernels(trace):
