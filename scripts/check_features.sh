@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the crate `inkle` without its compiler, and runs the tests that there are then.
+# Builds the crate `inkle` with every combination of its features, and runs the tests that each one has. The combination of
+# all is the one that everything else is tested with.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -11,6 +12,8 @@ with() {
 # Warnings of what is left out show where everything is.
 with "" clippy --lib --test without -- -D warnings
 with "" test --test without
-# Alone, the example has no compiler; in the whole workspace it shares the library of those that do.
-say "a program without a compiler"
+with "cuda" test --test without
+with "dynamic-llvm" test --test without
+# Alone, the example has neither; in the whole workspace it shares the library of those that do.
+say "a program with none"
 cargo test --locked --quiet -p inkle-robot

@@ -49,3 +49,11 @@ fn bytes_that_are_no_kernels_are_refused() {
     let error = inkle::add_kernels(b"something else").unwrap_err();
     assert!(matches!(error, inkle::Error::Ahead(_)), "{error:?}");
 }
+
+#[test]
+fn a_gpu_that_was_left_out_is_missed_by_name() {
+    let Err(error) = inkle::device("cuda:0") else { return };
+    let text = error.to_string();
+    assert_eq!(text.contains("feature `cuda`"), !cfg!(feature = "cuda"), "{text}");
+    assert!(inkle::devices().iter().all(|device| device.is_cpu()));
+}

@@ -6,6 +6,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
+#[cfg(feature = "cuda")]
 use std::sync::OnceLock;
 
 use crate::error::{CudaError, RuntimeError};
@@ -181,6 +182,7 @@ impl From<Failure> for RuntimeError {
     }
 }
 
+#[cfg(feature = "cuda")]
 macro_rules! driver {
     ($($symbol:literal fn $name:ident($($arg:ident: $ty:ty),* $(,)?);)*) => {
         /// The table of functions.
@@ -211,6 +213,26 @@ macro_rules! driver {
                     // SAFETY: the caller keeps the contract of this very function.
                     let code = unsafe { function($($arg),*) };
                     if code == CUDA_SUCCESS { Ok(()) } else { Err(Failure::Status { call: $symbol, code }) }
+                }
+            )*
+        }
+    };
+}
+
+#[cfg(not(feature = "cuda"))]
+macro_rules! driver {
+    ($($symbol:literal fn $name:ident($($arg:ident: $ty:ty),* $(,)?);)*) => {
+        /// There is none, and no code that needs one is reached.
+        pub(crate) enum Driver {}
+
+        impl Driver {
+            $(
+                /// # Safety
+                /// None is needed: nobody can call it.
+                #[inline]
+                #[allow(clippy::too_many_arguments, dead_code, unused_variables, reason = "as in the table of functions")]
+                pub(crate) unsafe fn $name(&self, $($arg: $ty),*) -> Result<(), Failure> {
+                    match *self {}
                 }
             )*
         }
@@ -362,6 +384,7 @@ impl Driver {
 /// Finds a driver function by its versioned name; null when there is none.
 pub type SymbolLookup = dyn Fn(&'static str) -> *const ();
 
+#[cfg(feature = "cuda")]
 static DRIVER: OnceLock<Result<Driver, String>> = OnceLock::new();
 
 /// Makes `lookup` the source of driver functions, in place of the system's driver, if no CUDA call was made
@@ -370,6 +393,7 @@ static DRIVER: OnceLock<Result<Driver, String>> = OnceLock::new();
 /// # Safety
 /// Each non-null address that `lookup` gives for a name is a function with the signature that the CUDA driver
 /// API has for that versioned name, and stays valid for the life of the process.
+#[cfg(feature = "cuda")]
 pub unsafe fn install_driver(lookup: &SymbolLookup) -> bool {
     let mut installed = false;
     DRIVER.get_or_init(|| {
@@ -379,6 +403,7 @@ pub unsafe fn install_driver(lookup: &SymbolLookup) -> bool {
     installed
 }
 
+#[cfg(feature = "cuda")]
 fn load_system_driver() -> Result<Driver, String> {
     let mut reason = String::new();
     for name in ["libcuda.so.1", "libcuda.so", "/usr/lib/wsl/lib/libcuda.so.1"] {
@@ -401,6 +426,14 @@ fn load_system_driver() -> Result<Driver, String> {
 }
 
 /// The driver, loaded but perhaps not initialised.
+#[cfg(not(feature = "cuda"))]
+#[inline]
+fn loaded() -> Result<&'static Driver, RuntimeError> {
+    Err(RuntimeError::NoCudaDriver { reason: "inkle is built without its feature `cuda`".into() })
+}
+
+/// The driver, loaded but perhaps not initialised.
+#[cfg(feature = "cuda")]
 fn loaded() -> Result<&'static Driver, RuntimeError> {
     match DRIVER.get_or_init(load_system_driver) {
         Ok(driver) => Ok(driver),
@@ -408,10 +441,21 @@ fn loaded() -> Result<&'static Driver, RuntimeError> {
     }
 }
 
+/// The driver, initialised: there is none.
+///
+/// # Errors
+/// [`RuntimeError::NoCudaDriver`].
+#[cfg(not(feature = "cuda"))]
+#[inline]
+pub(crate) fn driver() -> Result<&'static Driver, RuntimeError> {
+    loaded()
+}
+
 /// The driver, initialised. The first call loads it; contexts are not made.
 ///
 /// # Errors
 /// [`RuntimeError::NoCudaDriver`] when there is none or it finds no device.
+#[cfg(feature = "cuda")]
 pub(crate) fn driver() -> Result<&'static Driver, RuntimeError> {
     static READY: OnceLock<Result<(), RuntimeError>> = OnceLock::new();
     let driver = loaded()?;
