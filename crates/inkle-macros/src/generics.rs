@@ -34,7 +34,13 @@ pub fn variables(generics: &syn::Generics) -> syn::Result<Vec<Variable>> {
                     "kernels need no names of lifetimes; leave them out",
                 ));
             }
-            syn::GenericParam::Const(size) => Variable::Size(size.ident.clone()),
+            syn::GenericParam::Const(size) => match &size.ty {
+                syn::Type::Path(path) if path.path.is_ident("usize") => Variable::Size(size.ident.clone()),
+                other => {
+                    let message = "a constant parameter of a kernel is a size, a `usize`; pass other values as arguments";
+                    return Err(syn::Error::new_spanned(other, message));
+                }
+            },
             syn::GenericParam::Type(ty) => {
                 let mut bounds = ty.bounds.iter().chain(generics.where_clause.iter().flat_map(|w| {
                     w.predicates

@@ -1,9 +1,10 @@
 //! `#[inkle::kernel]`.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 
 use crate::generics;
@@ -17,7 +18,13 @@ struct Setting {
 
 impl Parse for Setting {
     fn parse(input: ParseStream<'_>) -> syn::Result<Setting> {
-        let name = input.parse()?;
+        let name: syn::Ident = input.parse()?;
+        if !input.peek(syn::Token![=]) {
+            return Err(syn::Error::new_spanned(
+                &name,
+                format!("the option `{name}` needs a value: `{name} = ..`"),
+            ));
+        }
         input.parse::<syn::Token![=]>()?;
         Ok(Setting { name, value: input.parse()? })
     }
@@ -55,6 +62,7 @@ pub fn expand(options: TokenStream, mut item: syn::ItemFn) -> syn::Result<TokenS
         let message = "kernels return nothing; write results into a `&mut Array`";
         return Err(syn::Error::new_spanned(ty, message));
     }
+    item.sig.inputs.iter().try_for_each(refuse_of_the_host)?;
     let variables = generics::variables(&item.sig.generics)?;
     let Parts { params, text, names, sites } = parts::take_apart(&mut item, &variables, true)?;
     let syn::ItemFn { attrs, vis, sig, .. } = &item;
@@ -65,6 +73,10 @@ pub fn expand(options: TokenStream, mut item: syn::ItemFn) -> syn::Result<TokenS
     let types: Vec<_> = params.iter().map(|p| p.ty.clone()).collect();
     let held: Vec<_> = types.iter().cloned().map(with_lifetime).collect();
     let args: Vec<_> = (0..types.len()).map(|n| format_ident!("__arg{n}")).collect();
+    // What cannot be passed is reported where its type is written.
+    let packs = types.iter().zip(&args);
+    let packs = packs.map(|(ty, arg)| quote_spanned!(ty.span()=> __ink::Argument::pack(&#arg, __pack)?;));
+    let packs: Vec<_> = packs.collect();
     let set = settings.iter().map(|Setting { name, value }| quote!(settings.#name = #value;));
     let key = variables.iter().map(|variable| match variable {
         generics::Variable::Scalar(name, _) => quote!(#name),
@@ -141,7 +153,7 @@ pub fn expand(options: TokenStream, mut item: syn::ItemFn) -> syn::Result<TokenS
                     (#(#args,)*): (#(#types,)*),
                 ) -> ::inkle::Result<()> #bounds {
                     __ink::launch(instance #turbofish(), dim.extents(), |__pack| {
-                        #(__ink::Argument::pack(&#args, __pack)?;)*
+                        #(#packs)*
                         Ok(())
                     })
                 }
@@ -155,7 +167,7 @@ pub fn expand(options: TokenStream, mut item: syn::ItemFn) -> syn::Result<TokenS
                     (#(#args,)*): (#(#types,)*),
                 ) -> ::inkle::Result<()> #bounds {
                     __ink::launch_with(instance #turbofish(), options, dim.extents(), |__pack| {
-                        #(__ink::Argument::pack(&#args, __pack)?;)*
+                        #(#packs)*
                         Ok(())
                     })
                 }
@@ -168,7 +180,7 @@ pub fn expand(options: TokenStream, mut item: syn::ItemFn) -> syn::Result<TokenS
                     (#(#args,)*): (#(#held,)*),
                 ) -> ::inkle::Result<::inkle::Prepared<'__args>> #bounds {
                     __ink::prepare(instance #turbofish(), dim.extents(), |__pack| {
-                        #(__ink::Argument::pack(&#args, __pack)?;)*
+                        #(#packs)*
                         Ok(())
                     })
                 }
@@ -191,6 +203,36 @@ pub fn expand(options: TokenStream, mut item: syn::ItemFn) -> syn::Result<TokenS
             #any
         };
     })
+}
+
+/// A parameter of a type that programs often have and kernels never: one message says what to do, where rustc has several.
+fn refuse_of_the_host(input: &syn::FnArg) -> syn::Result<()> {
+    let syn::FnArg::Typed(typed) = input else { return Ok(()) };
+    let last = |ty: &syn::Type| match ty {
+        syn::Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()),
+        _ => None,
+    };
+    let referred = match &*typed.ty {
+        syn::Type::Reference(reference) => &*reference.elem,
+        other => other,
+    };
+    let message = match (referred, last(referred).as_deref()) {
+        (syn::Type::Slice(_), _) | (_, Some("Vec" | "Box" | "Rc" | "Arc")) => {
+            "kernels take many values as `&Array<T>` or `&mut Array<T>`; `Array::from_slice` makes one"
+        }
+        (_, Some("String" | "str")) => "kernels know no texts but those of `println!` and `assert!`",
+        (_, Some("Option" | "Result")) => {
+            "kernels know no `Option` and no `Result`; pass a value and a `bool` that says whether it counts"
+        }
+        (_, Some("Array")) if matches!(*typed.ty, syn::Type::Path(_)) => {
+            "kernels take arrays by reference: `&Array` to read, `&mut Array` to write"
+        }
+        (syn::Type::BareFn(_) | syn::Type::ImplTrait(_), _) => {
+            "kernels cannot take functions; write one with `#[inkle::func]` and call it by its name"
+        }
+        _ => return Ok(()),
+    };
+    Err(syn::Error::new_spanned(&typed.ty, message))
 }
 
 /// The type with `'__args` wherever a lifetime is left out.

@@ -88,11 +88,11 @@ pub fn take_apart(item: &mut syn::ItemFn, variables: &[Variable], is_kernel: boo
             tree: ::inkle::__compiled_from!(#tree, &[]),
         }
     };
-    refuse_recursion(&lower.names, &item.sig.ident)?;
     let (count, items) = (lower.sites, std::mem::take(&mut lower.items));
     if !is_kernel {
         refuse_variables(&lower.names, &names)?;
     }
+    refuse_recursion(&lower.names, &item.sig.ident)?;
     let entries = lower.names.iter().map(entry);
     let (decl, bounds) = if is_kernel {
         let (decl, _, bounds) = item.sig.generics.split_for_impl();

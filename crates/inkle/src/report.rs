@@ -86,8 +86,9 @@ fn class(error: &RuntimeError) -> &'static str {
     }
 }
 
-impl From<Error> for Report {
-    fn from(error: Error) -> Report {
+impl<E: Into<Error>> From<E> for Report {
+    fn from(error: E) -> Report {
+        let error = error.into();
         let found = match &error {
             Error::Compile(CompileError::Rejected(diagnostics)) => diagnostics.0.clone(),
             _ => Vec::new(),

@@ -216,6 +216,8 @@ fn a_mistake_is_reported_with_code_and_place() -> Result<()> {
     );
     let report = Report::from(x.set([3], 1).unwrap_err());
     assert_eq!((report.code(), report.mistakes().count()), ("inkle::out_of_range", 0));
+    let report = Report::from(inkle::device("nowhere").unwrap_err());
+    assert_eq!(report.code(), "inkle::argument");
     Ok(())
 }
 

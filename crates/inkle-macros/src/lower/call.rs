@@ -290,7 +290,9 @@ impl Lower<'_> {
         let test = self.expr(condition);
         let message = match args.get(1) {
             None => None,
-            Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })) if args.len() == 2 => {
+            Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }))
+                if args.len() == 2 && !text.value().contains(['{', '}']) =>
+            {
                 Some(Expr::new(ExprKind::Str(text.value()), span))
             }
             Some(other) => {

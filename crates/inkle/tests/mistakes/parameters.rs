@@ -26,6 +26,25 @@ pub fn optional(a: Option<f32>, x: &mut Array<f32>) {
 }
 
 #[inkle::kernel]
+pub fn by_value(y: Array<f32>, x: &mut Array<f32>) {
+    x[tid()] = y[0];
+}
+
+#[inkle::kernel]
+pub fn function(f: fn(f32) -> f32, x: &mut Array<f32>) {
+    x[tid()] = 1.0;
+}
+
+pub struct Plain {
+    pub size: f32,
+}
+
+#[inkle::kernel]
+pub fn plain(p: Plain, x: &mut Array<f32>) {
+    x[tid()] = 1.0;
+}
+
+#[inkle::kernel]
 pub async fn later(x: &mut Array<f32>) {
     x[tid()] = 1.0;
 }
