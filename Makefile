@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 PYTHON_VENV := .venv/bin/python
 
-.PHONY: help setup build demo test conformance lint bench bench-plots bench-ops gpu-bundle test-gpu bench-gpu wheel clean
+.PHONY: help setup build demo test conformance lint bench bench-plots bench-ops bench-rust gpu-bundle test-gpu bench-gpu wheel clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -46,6 +46,9 @@ bench-plots: setup ## draw the plots of docs/performance.md from benches/results
 bench-ops: build ## measure the operators for PyTorch and ONNX Runtime beside a live graph
 	@scripts/setup.sh test
 	@$(PYTHON_VENV) benches/operators.py $(BENCH_FLAGS)
+
+bench-rust: build ## measure kernels written in Rust beside CubeCL's and Python's (BENCH_FLAGS=--device cuda:0)
+	@$(PYTHON_VENV) benches/rust.py $(BENCH_FLAGS)
 
 gpu-bundle: setup ## build what test-gpu needs on a machine without Rust, into build/gpu
 	@scripts/gpu_bundle.sh

@@ -1,0 +1,153 @@
+"""Kernels written in Rust: what a launch costs, and the same kernels in CubeCL and in Python, side by side.
+
+Contestants take turns, each sample in a process of its own. A first result counts from the start of the process, with no
+kernel in any cache. CubeCL's CPU runtime needs LLVM from its makers' site when it is built, and its CUDA runtime NVRTC when it
+runs: where that cannot be had, inkle is measured alone, and the results say why.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from harness import (
+    ROOT,
+    BenchError,
+    Contestant,
+    human,
+    machine_facts,
+    medians_of,
+    metered,
+    package_versions,
+    print_table,
+    print_targets,
+    write_results,
+)
+
+FOLDER = ROOT / "benches/rust"
+KERNELS = ("saxpy", "map", "nbody")
+PREPARED_LIMIT = 60e-9
+# Results of two compilers differ in their last bits; sums of thousands of terms in a few more.
+TOLERANCE = 2e-3
+
+
+def build(package, feature=None, target=None):
+    """The program of a package, or `None` and why there is none."""
+    target = target or os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target/bench-rust"))
+    command = ["cargo", "build", "--release", "--quiet", "--locked", "-p", package, "--target-dir", target]
+    if feature:
+        command += ["--features", feature]
+    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True)
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines()
+        return None, next((line for line in lines if line.startswith("error")), lines[-1] if lines else "cargo failed")
+    return Path(target, "release", package), None
+
+
+def measure(contestants, python, device, repeats):
+    """Samples by measurement and contestant, seconds."""
+    samples = {}
+    checks = {kernel: {} for kernel in KERNELS}
+
+    def note(measurement, name, values):
+        samples.setdefault(measurement, {}).setdefault(name, []).extend(values)
+
+    def run(program, *words):
+        with tempfile.TemporaryDirectory(prefix="inkle-bench-") as cache:
+            environment = dict(os.environ, INKLE_CACHE_PATH=cache, CUDA_CACHE_DISABLE="1")
+            return metered([str(program), *words], environment)
+
+    for _ in range(repeats):
+        for name, program in contestants.items():
+            for kernel in KERNELS:
+                done = run(program, "first", kernel, device)
+                note(f"first result, {kernel}", name, [done.seconds_to_result()])
+                checks[kernel][name] = done.printed["check"]
+    for _ in range(max(1, repeats // 3)):
+        for kernel in KERNELS:
+            for name, program in contestants.items():
+                printed = run(program, "steady", kernel, device).printed
+                note(f"steady, {kernel}", name, [statistics.median(printed["samples"])])
+            program = ROOT / "benches/programs/rust_kernels.py"
+            done = subprocess.run([python, program, kernel, device], capture_output=True, text=True)
+            if done.returncode == 0:
+                note(f"steady, {kernel}", "inkle, Python", [statistics.median(json.loads(done.stdout)["samples"])])
+        for name, program in contestants.items():
+            for way in ("prepared", "plain") if name == "inkle" else ("plain",):
+                printed = run(program, "overhead", way, device).printed
+                note(f"launch, {way}", name, [min(printed["samples"])])
+    for kernel, found in checks.items():
+        values = list(found.values())
+        if max(values) - min(values) > TOLERANCE * max(1.0, *map(abs, values)):
+            raise BenchError(f"the contestants compute different things in {kernel}: {found}")
+    return samples
+
+
+def targets(medians, device):
+    """`(what, reached, limit, holds)` for each number the project set itself, reached and limit as text."""
+    rows = []
+    if device == "cpu":
+        prepared = medians["launch, prepared"]["inkle"]
+        rows.append(("prepared launch", human(prepared), f"under {human(PREPARED_LIMIT)}", prepared < PREPARED_LIMIT))
+    for measurement, by in medians.items():
+        if "cubecl" in by and not measurement.startswith("launch"):
+            ratio = by["cubecl"] / by["inkle"]
+            rows.append((f"{measurement}, CubeCL over inkle", f"{ratio:.2f}", "at least 1", ratio >= 1))
+        if "inkle, Python" in by:
+            ratio = by["inkle"] / by["inkle, Python"]
+            rows.append((f"{measurement}, Rust over Python", f"{ratio:.2f}", "at most 1.05", ratio <= 1.05))
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--inkle-python", default=str(ROOT / ".venv/bin/python"), help="a Python that has inkle")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda:0")
+    parser.add_argument("--repeats", type=int, default=9, help="processes a first result is measured in")
+    parser.add_argument("--quick", action="store_true", help="one process each: a check of the benchmark")
+    parser.add_argument("--programs", type=Path, help="a folder with the programs, built elsewhere")
+    parser.add_argument("--out", type=Path, help="where to write the results")
+    args = parser.parse_args()
+
+    facts = machine_facts()
+    programs, peer = {}, "built"
+    if args.programs:
+        programs = {name: args.programs / f"bench-{name}" for name in ("inkle", "cubecl")}
+        programs = {name: path for name, path in programs.items() if path.exists()}
+    else:
+        programs["inkle"], why = build("bench-inkle")
+        if why:
+            sys.exit(f"bench: inkle's program does not build: {why}")
+        program, why = build("bench-cubecl", "cpu" if args.device == "cpu" else "cuda")
+        if program:
+            programs["cubecl"] = program
+        else:
+            peer = f"not built: {why}"
+            print(f"bench: CubeCL is left out: {why}", file=sys.stderr)
+    try:
+        samples = measure(programs, args.inkle_python, args.device, 1 if args.quick else args.repeats)
+    except BenchError as error:
+        sys.exit(f"bench: {error}")
+    facts["load_average_after"] = machine_facts()["load_average"]
+    medians = medians_of(samples)
+    names = [name for name in ("inkle", "cubecl", "inkle, Python") if any(name in by for by in medians.values())]
+    print(f"{facts['cpu']}, {facts['cores']} cores, load {facts['load_average'][0]}, revision {facts['revision']}")
+    rows = [(m, *(human(by[name]) if name in by else "" for name in names)) for m, by in medians.items()]
+    print_table(("measurement (median)", *names), rows)
+    verdicts = targets(medians, args.device)
+    print_targets(verdicts)
+    contestants = [
+        Contestant("inkle", args.inkle_python, "inkle", package_versions(args.inkle_python, ("inkle",))),
+        Contestant("cubecl", "", "", {"cubecl": "0.10", "status": peer if "cubecl" not in programs else "built"}),
+    ]
+    name = "rust-cpu.json" if args.device == "cpu" else "rust-gpu.json"
+    out = args.out or ROOT / "benches/results" / name
+    write_results(out, facts, contestants, samples, {}, verdicts, args.quick)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+//! CubeCL's side of `make bench-rust`; see `common.rs`.
+
+#[path = "../common.rs"]
+mod common;
+
+use common::{BODIES, ELEMENTS, SOFTENING, floats, print_first, print_steady};
+use cubecl::prelude::*;
+use cubecl::server::Handle;
+
+/// Units per cube.
+const UNITS: u32 = 256;
+
+#[cube(launch_unchecked)]
+fn saxpy<N: Size>(x: &Array<Vector<f32, N>>, y: &mut Array<Vector<f32, N>>, a: f32) {
+    if ABSOLUTE_POS < y.len() {
+        y[ABSOLUTE_POS] = Vector::new(a) * x[ABSOLUTE_POS] + y[ABSOLUTE_POS];
+    }
+}
+
+#[cube(launch_unchecked)]
+fn map<N: Size>(x: &Array<Vector<f32, N>>, y: &mut Array<Vector<f32, N>>) {
+    if ABSOLUTE_POS < y.len() {
+        let v = x[ABSOLUTE_POS];
+        y[ABSOLUTE_POS] = Vector::sin(v) * Vector::exp(-v) + Vector::sqrt(v);
+    }
+}
+
+#[cube(launch_unchecked)]
+fn nbody(x: &Array<f32>, y: &Array<f32>, z: &Array<f32>, softening: f32, pull: &mut Array<f32>) {
+    if ABSOLUTE_POS < pull.len() {
+        let xi = x[ABSOLUTE_POS];
+        let yi = y[ABSOLUTE_POS];
+        let zi = z[ABSOLUTE_POS];
+        let mut sum = 0.0f32;
+        for j in 0..x.len() {
+            let dx = x[j] - xi;
+            let dy = y[j] - yi;
+            let dz = z[j] - zi;
+            let square = dx * dx + dy * dy + dz * dz + softening;
+            let inverse = 1.0f32 / f32::sqrt(square);
+            sum += inverse * inverse * inverse * dx;
+        }
+        pull[ABSOLUTE_POS] = sum;
+    }
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.last().copied() {
+        #[cfg(feature = "cpu")]
+        Some("cpu") => run::<cubecl::cpu::CpuRuntime>(&words, 1),
+        #[cfg(feature = "cuda")]
+        Some("cuda:0") => run::<cubecl::cuda::CudaRuntime>(&words, 20),
+        _ => panic!(
+            "usage: bench-cubecl first|steady KERNEL DEVICE, or overhead plain DEVICE; built for no such device"
+        ),
+    }
+}
+
+/// What a kernel is launched on.
+struct Work<R: Runtime> {
+    client: ComputeClient<R>,
+    count: usize,
+    /// The widest vectors that divide the work and that the device takes.
+    width: usize,
+    inputs: [Handle; 3],
+    output: Handle,
+}
+
+fn run<R: Runtime>(words: &[&str], batch: u32)
+where
+    R::Device: Default,
+{
+    let client = R::client(&R::Device::default());
+    let (mode, kernel) = (words[0], if words[0] == "overhead" { "saxpy" } else { words[1] });
+    let count = match (mode, kernel) {
+        ("overhead", _) => 1,
+        (_, "nbody") => BODIES,
+        _ => ELEMENTS,
+    };
+    let values = floats(3 * BODIES.max(count / 3 + 1));
+    let bytes = |range: std::ops::Range<usize>| client.create_from_slice(f32::as_bytes(&values[range]));
+    let inputs = match kernel {
+        "nbody" => [bytes(0..count), bytes(count..2 * count), bytes(2 * count..3 * count)],
+        _ => [bytes(0..count), bytes(0..1), bytes(0..1)],
+    };
+    let output = client.create_from_slice(f32::as_bytes(&vec![0.0; count]));
+    let widths = client.io_optimized_vector_sizes(size_of::<f32>());
+    let width = widths.filter(|width| count.is_multiple_of(*width)).max().unwrap_or(1);
+    let work = Work { client: client.clone(), count, width, inputs, output };
+    let launch = || launch(&work, kernel);
+    let read = || f32::from_bytes(&work.client.read_one_unchecked(work.output.clone()))[count / 2];
+    launch();
+    let check = read();
+    match mode {
+        "first" => print_first(check),
+        "overhead" => print_steady(check, 1000, launch, || wait(&work.client)),
+        _ => print_steady(check, batch, launch, || wait(&work.client)),
+    }
+}
+
+fn wait<R: Runtime>(client: &ComputeClient<R>) {
+    cubecl::future::block_on(client.sync()).expect("the device does its work");
+}
+
+fn launch<R: Runtime>(work: &Work<R>, kernel: &str) {
+    let Work { client, count, width, inputs, output } = work;
+    let units = if kernel == "nbody" { *count } else { count / width } as u32;
+    let dim = CubeDim::new_1d(UNITS.min(units));
+    let cubes = CubeCount::Static(units.div_ceil(UNITS), 1, 1);
+    // SAFETY: every handle has as many elements as is said here, and kernels compare their position with that.
+    unsafe {
+        let array = |handle: &Handle, len: usize| ArrayArg::from_raw_parts(handle.clone(), len);
+        match kernel {
+            "saxpy" => saxpy::launch_unchecked::<R>(
+                client,
+                cubes,
+                dim,
+                *width,
+                array(&inputs[0], *count),
+                array(output, *count),
+                2.0,
+            ),
+            "map" => map::launch_unchecked::<R>(
+                client,
+                cubes,
+                dim,
+                *width,
+                array(&inputs[0], *count),
+                array(output, *count),
+            ),
+            "nbody" => nbody::launch_unchecked::<R>(
+                client,
+                cubes,
+                dim,
+                array(&inputs[0], *count),
+                array(&inputs[1], *count),
+                array(&inputs[2], *count),
+                SOFTENING,
+                array(output, *count),
+            ),
+            other => panic!("there is no kernel `{other}`"),
+        }
+    }
+}
