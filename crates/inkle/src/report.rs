@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use inkle_diag::{Diagnostic, Severity, SourceFile, Span};
+use inkle_diag::{Diagnostic, SourceFile, Span};
 use inkle_graph::GraphError;
 use inkle_module::CompileError;
 use inkle_runtime::{ErrorClass, RuntimeError};
@@ -146,6 +146,7 @@ impl std::error::Error for Mistake {}
 mod for_miette {
     use std::fmt::Display;
 
+    use inkle_diag::Severity;
     use miette::{LabeledSpan, SourceCode};
 
     use super::*;
