@@ -8,7 +8,7 @@ use inkle_ir::{LaunchBounds, MAX_DIMS, ParamLayout};
 use inkwell::llvm_sys::LLVMOpcode;
 use smallvec::SmallVec;
 
-use super::{Lower, Result, Thread, lane_dim};
+use super::{Existing, Lower, Result, Thread, lane_dim};
 use crate::emitter::{Int, V};
 use crate::error::CodegenError;
 use crate::plan::GPU_ACCESS;
@@ -224,7 +224,7 @@ impl<'m> Lower<'_, 'm> {
             (_, Tail::Shared) => {
                 // Counted in vectors, so that the index cannot run over the end of i32.
                 self.lanes = lanes;
-                self.masked_row(f, from, to, &|l, i| {
+                self.masked_row(f, [from, to], true, &|l, i| {
                     l.body(&params, tid_of(Val::Linear { base: i, stride: 1 }), &dims)
                 })?;
                 self.lanes = 1;
@@ -239,7 +239,7 @@ impl<'m> Lower<'_, 'm> {
                 })?;
                 self.emitted = 0;
                 if tail == Tail::Masked {
-                    self.masked_row(f, middle, to, &|l, i| {
+                    self.masked_row(f, [middle, to], false, &|l, i| {
                         l.body(&params, tid_of(Val::Linear { base: i, stride: 1 }), &dims)
                     })?;
                     self.lanes = 1;
@@ -305,8 +305,14 @@ impl<'m> Lower<'_, 'm> {
         Ok(())
     }
 
-    /// Runs `from..to` in vectors, each under the mask of the threads that exist.
-    fn masked_row(&mut self, f: V, from: V, to: V, body: &dyn Fn(&mut Self, V) -> Result<()>) -> Result<()> {
+    /// Runs `from..to` in vectors, each under the mask of the threads that exist, which may be all lanes if the caller says so.
+    fn masked_row(
+        &mut self,
+        f: V,
+        [from, to]: [V; 2],
+        may_be_all: bool,
+        body: &dyn Fn(&mut Self, V) -> Result<()>,
+    ) -> Result<()> {
         let lanes = self.lanes;
         let before = self.e.current_block();
         let head = self.e.append_block(f, "vectors");
@@ -322,7 +328,7 @@ impl<'m> Lower<'_, 'm> {
         let mask = self.e.icmp(Int::LLVMIntULT, ids, left_wide);
         let count = self.e.intrinsic("llvm.umin", &[self.e.int(32)], &[left, self.e.i32(lanes as i32)]);
         self.mask = Some(mask);
-        self.existing = Some((mask, count));
+        self.existing = Some(Existing { mask, count, may_be_all });
         body(self, i)?;
         self.mask = None;
         self.existing = None;

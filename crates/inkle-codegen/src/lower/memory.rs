@@ -5,7 +5,7 @@ use std::ops::Range;
 use inkle_ir::{Scalar, Type};
 use smallvec::{SmallVec, smallvec};
 
-use super::Lower;
+use super::{Existing, Lower};
 use crate::emitter::{Int, Ty, V};
 use crate::value::{Part, Parts, Val, parts};
 
@@ -92,8 +92,9 @@ impl<'m> Lower<'_, 'm> {
             }
             Val::Linear { base, stride } if stride == i64::from(size) => {
                 let wide = self.e.vector(ty, self.lanes);
-                let read = |l: &mut Self, mask| smallvec![l.load_lanes(wide, base, size, mask)];
-                let v = self.under_masks(1, read, |l| read(l, l.mask))[0];
+                let v = self.under_masks(1, |l, masks| {
+                    smallvec![l.load_lanes(wide, base, size, masks.map(|m| m[0]))]
+                })[0];
                 Val::Varying(self.in_register(v, part))
             }
             at => {
@@ -171,11 +172,10 @@ impl<'m> Lower<'_, 'm> {
             (Val::Linear { base, stride }, value) if stride == i64::from(size) => {
                 let v = self.wide(value);
                 let v = self.in_memory(v, part);
-                let write = |l: &mut Self, mask| {
-                    l.store_lanes(v, base, size, mask);
+                self.under_masks(1, |l, masks| {
+                    l.store_lanes(v, base, size, masks.map(|m| m[0]));
                     SmallVec::new()
-                };
-                self.under_masks(1, write, |l| write(l, l.mask));
+                });
             }
             (at, value) => {
                 self.note_narrow();
@@ -228,35 +228,22 @@ impl<'m> Lower<'_, 'm> {
         if self.machine.gpu {
             return self.load_pieces(base, part, n as u32);
         }
-        let lanes = self.lanes;
-        let all = self.e.vector(self.memory_type(part), lanes * n as u32);
-        // Taken apart where it is read: a vector this long does not go from block to block in registers.
-        let read = |l: &mut Self, mask: Option<V>| -> SmallVec<[V; 4]> {
-            let v = l.load_lanes(all, base, part.size(), mask);
-            (0..n as u32)
-                .map(|k| {
-                    let picks: Vec<u32> = (0..lanes).map(|lane| lane * n as u32 + k).collect();
-                    l.e.shuffle(v, l.e.poison(all), &picks)
-                })
-                .collect()
-        };
-        let (ty, size) = (self.memory_type(part), part.size());
-        let each = |l: &mut Self| -> SmallVec<[V; 4]> {
-            (0..n as u32)
-                .map(|k| {
-                    let at = l.part_address(base, size, n as u32, k);
-                    l.gather(ty, at, size)
-                })
-                .collect()
-        };
-        let parts = self.under_masks(n as u32, read, each);
+        let (wide, size) = (self.e.vector(self.memory_type(part), self.lanes), part.size());
+        // Vectors as long as the hardware's: longer ones LLVM takes apart slowly.
+        let vectors = self.under_masks(n as u32, |l, masks| {
+            let mut all = SmallVec::new();
+            for k in 0..n as u32 {
+                let at = l.e.byte_offset(base, k * l.lanes * size);
+                all.push(l.load_lanes(wide, at, size, masks.map(|m| m[k as usize])));
+            }
+            all
+        });
+        let parts = self.taken_apart(&vectors);
         parts.into_iter().map(|v| Val::Varying(self.in_register(v, part))).collect()
     }
 
     fn store_interleaved(&mut self, base: V, part: Part, value: &Parts) {
-        let lanes = self.lanes;
-        let n = value.len() as u32;
-        let all: Vec<V> = value
+        let all: SmallVec<[V; 4]> = value
             .iter()
             .map(|&v| {
                 let v = self.wide(v);
@@ -266,32 +253,85 @@ impl<'m> Lower<'_, 'm> {
         if self.machine.gpu {
             return self.store_pieces(base, part, &all);
         }
-        let together = |l: &mut Self, mask| {
-            // Joined pairwise, since a shuffle takes two operands of one type.
-            let (mut all, mut width) = (all.clone(), lanes);
-            while all.len() > 1 {
-                if all.len() % 2 == 1 {
-                    all.push(l.e.poison(l.e.type_of(all[0])));
-                }
-                let picks: Vec<u32> = (0..2 * width).collect();
-                all = all.chunks(2).map(|pair| l.e.shuffle(pair[0], pair[1], &picks)).collect();
-                width *= 2;
-            }
-            let order: Vec<u32> = (0..lanes).flat_map(|lane| (0..n).map(move |k| k * lanes + lane)).collect();
-            let poison = l.e.poison(l.e.type_of(all[0]));
-            let v = l.e.shuffle(all[0], poison, &order);
-            l.store_lanes(v, base, part.size(), mask);
-            SmallVec::new()
-        };
+        let vectors = self.put_together(&all);
         let size = part.size();
-        let each = |l: &mut Self| {
-            for (k, &v) in (0..).zip(&all) {
-                let at = l.part_address(base, size, n, k);
-                l.scatter(v, at, size);
+        self.under_masks(value.len() as u32, |l, masks| {
+            for (k, &v) in (0..).zip(&vectors) {
+                let at = l.e.byte_offset(base, k * l.lanes * size);
+                l.store_lanes(v, at, size, masks.map(|m| m[k as usize]));
             }
             SmallVec::new()
-        };
-        self.under_masks(n, together, each);
+        });
+    }
+
+    /// The parts of lanes' elements that lie one after the other in `n` vectors, two to four; a vector per part. All
+    /// shuffles are of two vectors to one as long, which is what the hardware does.
+    fn taken_apart(&self, vectors: &[V]) -> SmallVec<[V; 4]> {
+        let (lanes, n) = (self.lanes, vectors.len() as u32);
+        if let &[a, b, c, d] = vectors {
+            // Two parts of half of the lanes, then one part of all.
+            let halves = |a, b, parts: [u32; 2]| {
+                let order = parts.iter().flat_map(|part| (0..lanes / 2).map(move |lane| lane * 4 + part));
+                self.e.shuffle(a, b, &order.collect::<Vec<_>>())
+            };
+            let joined = |a, b, upper: bool| {
+                let first = if upper { lanes / 2 } else { 0 };
+                let order = (first..first + lanes / 2).chain(lanes + first..lanes + first + lanes / 2);
+                self.e.shuffle(a, b, &order.collect::<Vec<_>>())
+            };
+            let [low, high] = [[0, 1], [2, 3]].map(|parts| [halves(a, b, parts), halves(c, d, parts)]);
+            return [low, high]
+                .into_iter()
+                .flat_map(|[a, b]| [false, true].map(|upper| joined(a, b, upper)))
+                .collect();
+        }
+        (0..n).map(|part| self.picked_from(vectors, |lane| lane * n + part)).collect()
+    }
+
+    /// What [`Self::taken_apart`] takes, from what it gives.
+    fn put_together(&self, parts: &[V]) -> SmallVec<[V; 4]> {
+        let (lanes, n) = (self.lanes, parts.len() as u32);
+        if let &[a, b, c, d] = parts {
+            let joined = |a, b, upper: bool| {
+                let first = if upper { lanes / 2 } else { 0 };
+                let order = (first..first + lanes / 2).chain(lanes + first..lanes + first + lanes / 2);
+                self.e.shuffle(a, b, &order.collect::<Vec<_>>())
+            };
+            let mixed = |a, b, upper: bool| {
+                let first = if upper { lanes / 4 } else { 0 };
+                let place = |at: u32| {
+                    let (lane, part) = (first + at / 4, at % 4);
+                    if part < 2 { part * (lanes / 2) + lane } else { lanes + (part - 2) * (lanes / 2) + lane }
+                };
+                self.e.shuffle(a, b, &(0..lanes).map(place).collect::<Vec<_>>())
+            };
+            return [false, true]
+                .into_iter()
+                .flat_map(|upper| {
+                    let (ab, cd) = (joined(a, b, upper), joined(c, d, upper));
+                    [false, true].map(|upper| mixed(ab, cd, upper))
+                })
+                .collect();
+        }
+        (0..n)
+            .map(|k| {
+                self.picked_from(parts, |at| {
+                    let at = k * lanes + at;
+                    at % n * lanes + at / n
+                })
+            })
+            .collect()
+    }
+
+    /// A vector of elements of two or three others, which are counted through.
+    fn picked_from(&self, vectors: &[V], element: impl Fn(u32) -> u32) -> V {
+        let lanes = self.lanes;
+        // Elements of a third vector are put in their places by a second shuffle.
+        let first = (0..lanes).map(|at| Some(element(at)).filter(|&i| i < 2 * lanes).unwrap_or(at));
+        let v = self.e.shuffle(vectors[0], vectors[1], &first.collect::<Vec<_>>());
+        let Some(&third) = vectors.get(2) else { return v };
+        let second = (0..lanes).map(|at| if element(at) < 2 * lanes { at } else { element(at) - lanes });
+        self.e.shuffle(v, third, &second.collect::<Vec<_>>())
     }
 
     /// Whether lanes hold elements of a few equal parts at addresses of their own: then each lane's is read whole, and the
@@ -368,11 +408,6 @@ impl<'m> Lower<'_, 'm> {
         all[0]
     }
 
-    /// Where part `k` of each lane's element of `n` parts of `size` bytes is.
-    fn part_address(&mut self, base: V, size: u32, n: u32, k: u32) -> Val {
-        Val::Linear { base: self.e.byte_offset(base, k * size), stride: i64::from(n * size) }
-    }
-
     /// Reads the lanes' neighbouring values, those of a mask when it is given.
     fn load_lanes(&mut self, ty: Ty, base: V, size: u32, mask: Option<V>) -> V {
         match mask {
@@ -404,32 +439,38 @@ impl<'m> Lower<'_, 'm> {
         }
     }
 
-    /// Makes an access with the mask that it needs. When the active lanes are those that have a thread, that is none
-    /// for all vectors but the last, which is left to `rest`: the hardware is several times faster without a mask where
-    /// it has to wait for memory.
+    /// Makes an access to `n` vectors of neighbouring parts with the masks that they need. When the active lanes are those
+    /// that have a thread, these are none for all vectors but the last: the hardware is several times faster without a
+    /// mask where it has to wait for memory.
     fn under_masks(
         &mut self,
         n: u32,
-        access: impl Fn(&mut Self, Option<V>) -> SmallVec<[V; 4]>,
-        rest: impl Fn(&mut Self) -> SmallVec<[V; 4]>,
+        access: impl Fn(&mut Self, Option<&[V]>) -> SmallVec<[V; 4]>,
     ) -> SmallVec<[V; 4]> {
         let Some(mask) = self.mask else { return access(self, None) };
-        let Some((_, count)) = self.existing.filter(|(existing, _)| *existing == mask) else {
+        let lanes = self.lanes;
+        let Some(existing) = self.existing.filter(|existing| existing.mask == mask) else {
             // The bit of each lane, for each of its parts.
-            let picks: Vec<u32> =
-                (0..self.lanes).flat_map(|lane| std::iter::repeat_n(lane, n as usize)).collect();
-            let mask =
-                if n == 1 { mask } else { self.e.shuffle(mask, self.e.poison(self.e.type_of(mask)), &picks) };
-            return access(self, Some(mask));
+            let spread = |k: u32| {
+                let picks: Vec<u32> = (k * lanes..(k + 1) * lanes).map(|part| part / n).collect();
+                self.e.shuffle(mask, self.e.poison(self.e.type_of(mask)), &picks)
+            };
+            let masks: SmallVec<[V; 4]> = if n == 1 { smallvec![mask] } else { (0..n).map(spread).collect() };
+            return access(self, Some(&masks));
         };
+        if !existing.may_be_all {
+            let masks = self.existing_parts(existing, n);
+            return access(self, Some(&masks));
+        }
         let [all, some, join] = ["all", "some", "join"].map(|name| self.e.new_block(name));
-        let full = self.e.icmp(Int::LLVMIntEQ, count, self.e.i32(self.lanes as i32));
+        let full = self.e.icmp(Int::LLVMIntEQ, existing.count, self.e.i32(lanes as i32));
         self.e.cond_br(full, all, some);
         self.e.at_end(all);
         let whole = access(self, None);
         self.e.br(join);
         self.e.at_end(some);
-        let part = rest(self);
+        let masks = self.existing_parts(existing, n);
+        let part = access(self, Some(&masks));
         self.e.br(join);
         self.e.at_end(join);
         let merge = |(&a, &b)| {
@@ -439,6 +480,21 @@ impl<'m> Lower<'_, 'm> {
             v
         };
         whole.iter().zip(&part).map(merge).collect()
+    }
+
+    /// Masks of `n` vectors that hold the elements, of `n` parts each, of the lanes that have a thread.
+    fn existing_parts(&self, existing: Existing, n: u32) -> SmallVec<[V; 4]> {
+        if n == 1 {
+            return smallvec![existing.mask];
+        }
+        let parts = self.e.mul(existing.count, self.e.i32(n as i32));
+        let parts = self.e.splat(parts, self.lanes);
+        (0..n)
+            .map(|k| {
+                let at: Vec<V> = (0..self.lanes).map(|i| self.e.i32((k * self.lanes + i) as i32)).collect();
+                self.e.icmp(Int::LLVMIntULT, self.e.const_vector(&at), parts)
+            })
+            .collect()
     }
 
     /// The accesses of all lanes to elements of `n` parts: per access its address and the parts it moves, counted

@@ -123,6 +123,15 @@ pub(crate) struct Thread {
     pub dims: SmallVec<[V; 4]>,
 }
 
+/// The lanes that have a thread: the first ones.
+#[derive(Clone, Copy)]
+pub(crate) struct Existing {
+    pub mask: V,
+    pub count: V,
+    /// Whether these may be all lanes.
+    pub may_be_all: bool,
+}
+
 /// One function in the course of being emitted.
 pub(crate) struct Frame<'m> {
     pub function: &'m Function,
@@ -169,8 +178,8 @@ pub(crate) struct Lower<'c, 'm> {
     pub lanes: u32,
     /// Active lanes; `None` is all.
     pub mask: Option<V>,
-    /// The mask of the threads that exist, with their number, while it may be another than of all lanes.
-    pub existing: Option<(V, V)>,
+    /// The threads that exist, while they may be others than those of all lanes.
+    pub existing: Option<Existing>,
     /// The CPU's features where code is made for others than the target's.
     pub features: Option<String>,
     /// The code runs on one thread and no other code that updates memory atomically runs meanwhile.
