@@ -5,10 +5,12 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ffi::CStr;
 use std::rc::Rc;
 use std::sync::Once;
 
 use inkwell::OptimizationLevel;
+use inkwell::llvm_sys::support::LLVMParseCommandLineOptions;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{
@@ -27,7 +29,32 @@ fn initialize() {
         // There is no assembler or disassembler for PTX.
         let config = InitializationConfig { asm_parser: false, disassembler: false, ..config };
         LlvmTarget::initialize_nvptx(&config);
+        set_flags();
     });
+}
+
+/// What LLVM leaves out when it makes machine code. Kernels are in lanes: registers are few for what their loops compute, and
+/// all of these take time to fill them.
+///
+/// - Constants are not moved out of loops before registers are allocated: most are operands in memory, which cost nothing,
+///   while each that is moved is a register less; allocating those took a fifth of the time. What can be moved once
+///   registers are allocated still is.
+/// - Instructions are not scheduled once more after their selection: these processors do that themselves.
+/// - Vectors of one constant are that constant, not all their elements.
+const FLAGS: [&CStr; 5] = [
+    c"inkle",
+    c"-disable-machine-licm",
+    c"-enable-misched=0",
+    c"-use-constant-fp-for-fixed-length-splat",
+    c"-use-constant-int-for-fixed-length-splat",
+];
+
+/// Sets [`FLAGS`] for this process's LLVM.
+fn set_flags() {
+    let flags = FLAGS.map(CStr::as_ptr);
+    // SAFETY: as many C strings as it says, which live for ever. Flags are read when machines and constants are made;
+    // the caller runs this once, before any is.
+    unsafe { LLVMParseCommandLineOptions(flags.len() as i32, flags.as_ptr(), c"".as_ptr()) };
 }
 
 thread_local! {
