@@ -98,6 +98,11 @@ const PI_2_HIGH: f64 = f64::from_bits(0x3ff9_21fb_5440_0000);
 const PI_2_LOW: f64 = f64::from_bits(0x3dd0_b461_1a62_6331);
 pub(super) const TWO_OVER_PI: f64 = std::f64::consts::FRAC_2_PI;
 
+/// -pi/2 in three parts of f32. With the first a fused multiply-add is exact: what is left has no bits below 2^-23. All are
+/// negative, so that an angle of -0 stays one.
+const MINUS_PI_2: [f32; 3] =
+    [f32::from_bits(0xbfc9_0fda), f32::from_bits(0xb3a2_2168), f32::from_bits(0xa7c2_34c4)];
+
 /// ln(2) in two parts; the first has 15 bits after the point, so that its product with an exponent is exact.
 const LN2_HIGH: f64 = 0.693_145_751_953_125;
 const LN2_LOW: f64 = 1.428_606_820_309_417_3e-6;
@@ -315,21 +320,7 @@ impl Lower<'_, '_> {
 
     fn angle_f32(&mut self, name: &str, x: V) -> V {
         let float = self.e.type_of(x);
-        let double = self.f64_like(x);
-        let int = self.int_like(x);
-        let wide = self.e.fp_ext(x, double);
-        let real = |l: &Self, v: f64| l.e.const_real(double, v);
-        // The reduction runs in f64, whose digits of pi/2 are enough for any f32 below the limit.
-        let (factor, magic) = (real(self, TWO_OVER_PI), real(self, ROUND_F64));
-        let sum = self.muladd(wide, factor, magic);
-        let n = self.e.fsub(sum, magic);
-        let minus_n = self.e.fneg(n);
-        let (high, low) = (real(self, PI_2_HIGH), real(self, PI_2_LOW));
-        let r = self.muladd(minus_n, high, wide);
-        let r = self.muladd(minus_n, low, r);
-        let r = self.e.fp_trunc(r, float);
-        let bits = self.e.bitcast(sum, self.e.type_like(self.e.int(64), x));
-        let quadrant = self.e.trunc(bits, int);
+        let (r, quadrant) = if self.machine.fma { self.reduce_fused(x) } else { self.reduce_wide(x) };
         let result = self.quarter_turns(name, r, quadrant);
 
         let magnitude = self.e.intrinsic("llvm.fabs", &[float], &[x]);
@@ -356,6 +347,37 @@ impl Lower<'_, '_> {
         self.e.add_incoming(phi, result, before);
         self.e.add_incoming(phi, mixed, far_end);
         phi
+    }
+
+    /// `x` less the nearest multiple of pi/2, and which one that is, for any f32 below the limit: in f32, by the bits that fused
+    /// operations keep.
+    fn reduce_fused(&mut self, x: V) -> (V, V) {
+        let (n, quadrant) = self.round_product(x, TWO_OVER_PI);
+        let r = MINUS_PI_2.iter().fold(x, |r, &part| {
+            let part = self.real(x, part.into());
+            self.muladd(n, part, r)
+        });
+        (r, quadrant)
+    }
+
+    /// The same in f64, whose digits of pi/2 are enough.
+    fn reduce_wide(&mut self, x: V) -> (V, V) {
+        let float = self.e.type_of(x);
+        let double = self.f64_like(x);
+        let int = self.int_like(x);
+        let wide = self.e.fp_ext(x, double);
+        let real = |l: &Self, v: f64| l.e.const_real(double, v);
+        let (factor, magic) = (real(self, TWO_OVER_PI), real(self, ROUND_F64));
+        let sum = self.muladd(wide, factor, magic);
+        let n = self.e.fsub(sum, magic);
+        let minus_n = self.e.fneg(n);
+        let (high, low) = (real(self, PI_2_HIGH), real(self, PI_2_LOW));
+        let r = self.muladd(minus_n, high, wide);
+        let r = self.muladd(minus_n, low, r);
+        let r = self.e.fp_trunc(r, float);
+        let bits = self.e.bitcast(sum, self.e.type_like(self.e.int(64), x));
+        let quadrant = self.e.trunc(bits, int);
+        (r, quadrant)
     }
 
     /// The function of `quadrant * pi/2 + r`.
