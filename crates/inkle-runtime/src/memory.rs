@@ -158,11 +158,15 @@ impl Allocation {
         if bytes == 0 {
             return Ok(Allocation::make(device, 0, 0, Owner::Empty));
         }
-        collect_retired();
-        let current = device.enter()?;
         // Memory that a graph uses lies outside it, so that its address holds for every launch, and for bodies of
         // conditions and loops, in which nothing can be allocated.
         let capturing = stream.is_capturing()?;
+        // What is given back may be code or memory outside the pool, for which the driver waits for the GPU: that would
+        // end a capture.
+        if !capturing {
+            collect_retired();
+        }
+        let current = device.enter()?;
         let pooled = device.is_mempool_enabled() && !capturing;
         let _relaxed = if capturing { Relaxed::enter(current.driver) } else { None };
         let mut found = allocate(&current, stream, bytes, pooled);
