@@ -141,16 +141,14 @@ def _names(core: _Core) -> tuple[list[str], list[str]]:
 def _replay_as_node(module: fx.GraphModule, device: torch.device) -> None:
     """Calls of the operator as calls of PyTorch's function for operators that only ONNX knows.
 
-    That function believes its results to be where its first argument is, so the bundle goes to the device of the others.
+    That function believes its results to be on the CPU, so they are taken to the device where they will be; ONNX has no
+    such operation and leaves it out.
     """
     for call in list(module.graph.nodes):
         if not is_replay(call):
             continue
         bundle, inputs, signature = call.args
         ports = parse_signature(signature)
-        owner, _, name = bundle.target.rpartition(".")
-        holder = module.get_submodule(owner)
-        setattr(holder, name, getattr(holder, name).to(device))
         with module.graph.inserting_before(call):
             replay = module.graph.call_function(
                 torch.onnx.ops.symbolic_multi_out,
@@ -163,6 +161,11 @@ def _replay_as_node(module: fx.GraphModule, device: torch.device) -> None:
             )
         call.replace_all_uses_with(replay)
         module.graph.erase_node(call)
+        if device.type != "cpu":
+            for result in list(replay.users):
+                with module.graph.inserting_after(result):
+                    there = module.graph.call_method("to", (result, device))
+                result.replace_all_uses_with(there, delete_user_cb=lambda user, there=there: user is not there)
     module.recompile()
 
 
