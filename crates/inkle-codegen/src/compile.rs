@@ -2,7 +2,7 @@
 
 use inkle_diag::Span;
 use inkle_diag::trace::{self, Stage};
-use inkle_ir::{Block, Function, IN_ORDER, MAX_LOCAL_SIZE, Module, SumArray, Value};
+use inkle_ir::{Block, Function, IN_ORDER, MAX_LOCAL_SIZE, Module, Updates, Value};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module as LlvmModule;
@@ -10,7 +10,7 @@ use inkwell::targets::FileType;
 
 use crate::artifact::{Artifact, ArtifactKind};
 use crate::error::CodegenError;
-use crate::lower::entry::{ENTRY, ENTRY_ALONE};
+use crate::lower::entry::{ENTRY, ENTRY_ALONE, UPDATES};
 use crate::lower::{Lower, Machine, expanded_size, local_bytes};
 use crate::machine;
 use crate::options::Options;
@@ -140,14 +140,14 @@ fn generate(
                 lower.features = Some(cpu.features_of_several_vectors());
             }
             lower.cpu_entry(ENTRY, plan.lanes, plan.tail)?;
-            if options.deterministic && crate::sums::depends_on_order(module) {
+            if options.deterministic && crate::order::depends_on_order(module) {
                 lower.e.constant_words(IN_ORDER, &[1]);
             }
             if plan.alone {
                 lower.alone = true;
                 lower.cpu_entry(ENTRY_ALONE, plan.lanes, plan.tail)?;
-                if let Some(words) = crate::sums::table(module) {
-                    lower.e.constant_words(SumArray::SYMBOL, &words);
+                if let Some(updates) = Updates::of(module) {
+                    lower.e.constant_words(UPDATES, &updates.to_words());
                 }
             }
         }

@@ -39,9 +39,9 @@ mod native;
 mod nvidia;
 mod options;
 #[cfg(feature = "llvm")]
-mod plan;
+mod order;
 #[cfg(feature = "llvm")]
-mod sums;
+mod plan;
 mod target;
 #[cfg(feature = "llvm")]
 mod uniformity;

@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use crate::ir::{Block, Function, Module, Op, OpData, Param, Value};
+use crate::ir::{Block, Function, FunctionKind, Module, Op, OpData, Param, Value};
 use crate::op::{AtomicOp, OpKind};
 use crate::types::Type;
 
@@ -69,12 +69,7 @@ pub struct KernelAccess {
 impl KernelAccess {
     /// Of the kernel of a verified module; nothing at all when there is none.
     pub fn of(module: &Module) -> KernelAccess {
-        let mut summaries: Vec<Summary> = Vec::with_capacity(module.functions.len());
-        for function in &module.functions {
-            let summary = Walk::new(module, function, &summaries).summary();
-            summaries.push(summary);
-        }
-        match (module.kernel(), summaries.last()) {
+        match (module.kernel(), Summary::of_last(module)) {
             (Some(kernel), Some(summary)) => summary.of_kernel(&kernel.params),
             _ => KernelAccess::default(),
         }
@@ -128,7 +123,7 @@ fn each_leaf(ty: Type, name: &str, visit: &mut dyn FnMut(&str, Type)) {
 }
 
 /// The number of parts of a type that an address may be in: arrays, addresses, and numbers of 64 bits.
-fn leaf_count(ty: Type) -> usize {
+pub(crate) fn leaf_count(ty: Type) -> usize {
     match (ty, ty.fields()) {
         (_, Some(s)) => s.fields.iter().map(|f| leaf_count(f.ty)).sum(),
         (Type::Array(_) | Type::Ref(_), None) => 1,
@@ -241,17 +236,64 @@ type Leaves = SmallVec<[Roots; 1]>;
 
 /// What a function does, in terms of its parameters.
 #[derive(Default)]
-struct Summary {
+pub(crate) struct Summary {
     read: Roots,
     written: Roots,
     /// Those of `read` that are read for more than a sum in place.
     used: Roots,
     /// Addresses that were put where they cannot be followed.
     escaped: Roots,
+    /// What atomic operations update.
+    updated: Roots,
+    /// What is touched by more than sums in place whose old values nothing asks for.
+    plain: Roots,
+    /// By which launch dimensions the elements that are touched are found, for what a kernel touches: `None` where they are
+    /// not its thread's own.
+    places: Vec<(Root, Option<Place>)>,
     results: Vec<Leaves>,
 }
 
+/// The launch dimensions whose indices are an element's indices, in order.
+pub(crate) type Place = SmallVec<[u32; 4]>;
+
 impl Summary {
+    /// Of a module's last function.
+    pub(crate) fn of_last(module: &Module) -> Option<Summary> {
+        let mut summaries: Vec<Summary> = Vec::with_capacity(module.functions.len());
+        for function in &module.functions {
+            let summary = Walk::new(module, function, &summaries).summary();
+            summaries.push(summary);
+        }
+        summaries.pop()
+    }
+
+    /// Notes that something is touched at a place.
+    fn touch(&mut self, root: Root, place: Option<&Place>) {
+        match self.places.iter_mut().find(|(known, _)| *known == root) {
+            Some((_, before)) if before.as_ref() == place => {}
+            Some((_, before)) => *before = None,
+            None => self.places.push((root, place.cloned())),
+        }
+    }
+
+    /// How the elements of an array, or of its gradient, are touched.
+    pub(crate) fn touched(&self, leaf: usize, gradient: bool) -> Touched<'_> {
+        let root = if gradient { Root::Gradient(leaf) } else { Root::Elements(leaf) };
+        Touched {
+            is_touched: self.read.contains(root) || self.written.contains(root),
+            is_written: self.written.contains(root),
+            is_updated: self.updated.contains(root),
+            is_plain: self.plain.contains(root),
+            own: self.places.iter().find(|(known, _)| *known == root).and_then(|(_, place)| place.as_ref()),
+        }
+    }
+
+    /// Whether all memory that is touched is that of arrays of the kernel's arguments.
+    pub(crate) fn is_of_arrays(&self) -> bool {
+        let is_array = |root| matches!(root, Root::Elements(_) | Root::Gradient(_));
+        self.escaped.is_empty() && [&self.read, &self.written].iter().all(|roots| roots.iter().all(is_array))
+    }
+
     fn of_kernel(&self, params: &[Param]) -> KernelAccess {
         let access =
             |root: Root| Access { reads: self.read.contains(root), writes: self.written.contains(root) };
@@ -279,6 +321,18 @@ impl Summary {
         }
         out
     }
+}
+
+/// How a kernel touches the elements of an array, or those of its gradient.
+pub(crate) struct Touched<'a> {
+    pub is_touched: bool,
+    pub is_written: bool,
+    /// By atomic operations.
+    pub is_updated: bool,
+    /// By more than sums in place whose old values nothing asks for.
+    pub is_plain: bool,
+    /// Set where each thread touches one element only, that of its indices in these launch dimensions.
+    pub own: Option<&'a Place>,
 }
 
 /// The way through one function.
@@ -345,8 +399,13 @@ impl<'a> Walk<'a> {
         changed
     }
 
-    fn access(&mut self, address: Value, access: Access, is_used: bool) {
+    fn access(&mut self, address: Value, access: Access, is_used: bool, is_sum: bool) {
         let roots = self.roots(address);
+        let place = self.place(address);
+        roots.iter().for_each(|root| self.out.touch(root, place.as_ref()));
+        if !is_sum {
+            self.out.plain.extend(&roots);
+        }
         if access.reads {
             self.out.read.extend(&roots);
         }
@@ -355,6 +414,33 @@ impl<'a> Walk<'a> {
         }
         if access.writes {
             self.out.written.extend(&roots);
+        }
+    }
+
+    /// The launch dimensions whose indices lead to an address in a kernel's array.
+    fn place(&self, address: Value) -> Option<Place> {
+        let f = self.f;
+        let mut at = f.defining_op(address)?;
+        while let OpKind::Field(_) | OpKind::Comp = at.kind {
+            at = f.defining_op(at.operands[0])?;
+        }
+        if at.kind != OpKind::Elem || f.kind != FunctionKind::Kernel || !self.is_whole(at.operands[0]) {
+            return None;
+        }
+        let dims = at.operands[1..].iter().map(|&index| match f.defining_op(index)?.kind {
+            OpKind::Tid(dim) => Some(dim),
+            _ => None,
+        });
+        dims.collect()
+    }
+
+    /// Whether an array is a parameter, a field of one, or the gradient of such.
+    fn is_whole(&self, array: Value) -> bool {
+        match self.f.defining_op(array) {
+            None => self.f.block(self.f.body).params.contains(&array),
+            Some(data) => {
+                matches!(data.kind, OpKind::GradArray | OpKind::Extract(_)) && self.is_whole(data.operands[0])
+            }
         }
     }
 
@@ -388,17 +474,19 @@ impl<'a> Walk<'a> {
                 _ => self.anything(data),
             },
             OpKind::Load => {
-                self.access(data.operands[0], Access { reads: true, writes: false }, true);
+                self.access(data.operands[0], Access { reads: true, writes: false }, true, false);
                 self.found(data);
             }
             OpKind::Store => {
-                self.access(data.operands[0], Access { reads: false, writes: true }, false);
+                self.access(data.operands[0], Access { reads: false, writes: true }, false, false);
                 self.escape(data.operands[1]);
             }
             OpKind::Atomic(_) | OpKind::AtomicCas => {
                 let is_sum = matches!(data.kind, OpKind::Atomic(AtomicOp::Add | AtomicOp::Sub));
                 let is_used = !is_sum || data.results.iter().any(|r| self.has_use[r.index()]);
-                self.access(data.operands[0], Access::BOTH, is_used);
+                self.access(data.operands[0], Access::BOTH, is_used, !is_used);
+                let roots = self.roots(data.operands[0]);
+                self.out.updated.extend(&roots);
                 data.operands[1..].iter().for_each(|&v| self.escape(v));
                 self.found(data);
             }
@@ -421,9 +509,12 @@ impl<'a> Walk<'a> {
             all.extend(&self.roots(operand));
             self.escape(operand);
         }
+        all.iter().for_each(|root| self.out.touch(root, None));
         self.out.read.extend(&all);
         self.out.used.extend(&all);
         self.out.written.extend(&all);
+        self.out.updated.extend(&all);
+        self.out.plain.extend(&all);
         self.give(data, &all);
     }
 
@@ -491,6 +582,11 @@ impl<'a> Walk<'a> {
         self.out.used.extend(&outside(&summary.used));
         self.out.written.extend(&outside(&summary.written));
         self.out.escaped.extend(&outside(&summary.escaped));
+        self.out.updated.extend(&outside(&summary.updated));
+        self.out.plain.extend(&outside(&summary.plain));
+        for all in [&summary.read, &summary.written] {
+            outside(all).iter().for_each(|root| self.out.touch(root, None));
+        }
         for (&result, leaves) in data.results.iter().zip(&summary.results) {
             let leaves = leaves.iter().map(&outside).collect();
             self.add(result, &leaves);

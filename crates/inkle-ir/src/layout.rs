@@ -6,7 +6,7 @@
 //!
 //! A kernel has one parameter block: the [`LaunchBounds`], then each argument at its natural alignment.
 
-use crate::types::{ArrayKind, Scalar, StructType, Type};
+use crate::types::{ArrayKind, StructType, Type};
 
 /// The most dimensions a launch or an array can have.
 pub const MAX_DIMS: usize = 4;
@@ -55,47 +55,6 @@ pub struct FabricArrayDesc {
 
 /// How many numbers describe a bucket.
 pub const FABRIC_COLUMNS: usize = 3;
-
-/// An array that a CPU kernel does nothing to but add, as the code's variable [`SumArray::SYMBOL`] describes it: each of the
-/// machine's threads may add to a copy of its own that starts with zeros, and then the copies are added.
-///
-/// The variable is 32-bit words: how many such arrays there are, how many arrays the kernel has, then
-/// [`SumArray::WORDS`] for each of the former (these fields) and [`SumArray::OTHER_WORDS`] for each of the latter
-/// (`array`, `ndim`, `bytes`). It is there only if the kernel updates nothing else atomically.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SumArray {
-    /// Where in the parameter block the address is that is added to: of the elements or of their gradients.
-    pub pointer: u32,
-    /// Where in the parameter block the [`ArrayDesc`] is.
-    pub array: u32,
-    /// Dimensions.
-    pub ndim: u32,
-    /// The size of an element.
-    pub bytes: u32,
-    /// What its numbers are: [`SumArray::code`].
-    pub scalar: u32,
-}
-
-impl SumArray {
-    /// The variable's name.
-    pub const SYMBOL: &'static str = "inkle_kernel_sums";
-    /// Words of an array that is added to.
-    pub const WORDS: usize = size_of::<SumArray>() / 4;
-    /// Words of any array.
-    pub const OTHER_WORDS: usize = 3;
-
-    /// The number that stands for a scalar type; `None` for those that are not added in copies.
-    pub fn code(scalar: Scalar) -> Option<u32> {
-        match scalar {
-            Scalar::I32 | Scalar::U32 => Some(0),
-            Scalar::I64 | Scalar::U64 => Some(1),
-            Scalar::F32 => Some(2),
-            Scalar::F64 => Some(3),
-            _ => None,
-        }
-    }
-}
 
 /// The variable in a CPU kernel's code that says that its threads must run in order.
 pub const IN_ORDER: &str = "inkle_kernel_in_order";

@@ -48,6 +48,7 @@ mod parse;
 mod print;
 pub mod simplify;
 mod types;
+mod updates;
 mod verify;
 
 pub use access::{Access, ArrayAccess, KernelAccess, array_names};
@@ -58,10 +59,11 @@ pub use ir::{
 };
 pub use layout::{
     ArrayDesc, CheckRecord, FABRIC_COLUMNS, FabricArrayDesc, FieldLayout, IN_ORDER, IndexedArrayDesc,
-    LaunchBounds, MAX_DIMS, MAX_LOCAL_SIZE, ParamLayout, SumArray,
+    LaunchBounds, MAX_DIMS, MAX_LOCAL_SIZE, ParamLayout,
 };
 pub use op::{AtomicOp, BinaryOp, CmpOp, Constant, OpKind, UnaryOp};
 pub use parse::{MAX_NESTING, ParseError, parse};
 pub use simplify::simplify;
 pub use types::{ArrayKind, ArrayType, Field, Scalar, ScalarKind, StructType, Type};
+pub use updates::{TouchedArray, Updates, Use};
 pub use verify::{VerifyError, VerifyErrors, verify};

@@ -18,6 +18,8 @@ use crate::value::{ArrayParts, Parts, Val, parts};
 pub(crate) const ENTRY: &str = "inkle_kernel";
 /// The symbol of the form that runs alone, in CPU code that has one.
 pub(crate) const ENTRY_ALONE: &str = "inkle_kernel_alone";
+/// The symbol of [`inkle_ir::Updates`] as words: how workers can run that form beside each other, if they can.
+pub(crate) const UPDATES: &str = "inkle_kernel_updates";
 
 /// LLVM's calling convention of GPU kernels.
 const PTX_KERNEL: u32 = 71;

@@ -7,18 +7,19 @@
 //!
 //! Code that updates memory atomically may have a second form with plain updates, for launches that run on one
 //! thread and alone. Which of the two a launch takes is decided by what they cost: plain updates are many times
-//! cheaper, and where many threads meet in few places they win however many cores there are. An exclusive lock
-//! keeps the plain form apart from every other kernel that updates memory. Where a kernel does nothing to small arrays
-//! but add, the plain form runs on all threads, each of which adds to a copy of its own.
+//! cheaper, and where many threads meet in few places they win however many cores there are. Where all that is done to an
+//! array is that something is added, workers can run that form on copies (`apart.rs`). An exclusive lock keeps the plain
+//! form apart from every other kernel that updates memory.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
-use inkle_ir::IN_ORDER;
+use inkle_ir::{IN_ORDER, Updates};
 
+use super::apart::{self, Cut, Scratch};
 use super::pool;
-use super::sums::{Copies, Sums};
 use crate::elf::LoadedObject;
 use crate::error::RuntimeError;
 use crate::symbols::FailureScope;
@@ -35,8 +36,8 @@ pub struct CpuFunction {
     alone: Option<CpuEntry>,
     /// Threads run in order, on the thread that launches.
     in_order: bool,
-    /// The arrays that each thread may have a copy of, when these are all that the kernel updates.
-    sums: Option<Sums>,
+    /// How several threads can run the form with plain updates.
+    updates: Option<Updates>,
     /// Measured cost, ticks per 1024 threads; zero until known. It decides how a launch is cut, nothing else.
     cost: AtomicU32,
     /// The same of the form with plain updates.
@@ -71,8 +72,36 @@ fn measures_anew(launch: u32) -> bool {
     launch.is_multiple_of(FORGET_EVERY) || launch > 1 && launch < FORGET_EVERY && launch.is_power_of_two()
 }
 
-/// Held exclusively by launches whose updates are plain, and shared by all others that update memory.
-static UPDATES: RwLock<()> = RwLock::new(());
+/// Held exclusively by launches whose updates are plain, and shared by all others that update memory. What is in it is
+/// for the former.
+static UPDATES: RwLock<Scratch> = RwLock::new(Scratch::new());
+
+/// Waits until no launch's updates are plain. A worker does others' work meanwhile: that launch may wait for it.
+fn beside_others() -> RwLockReadGuard<'static, Scratch> {
+    loop {
+        match UPDATES.try_read() {
+            Ok(guard) => return guard,
+            Err(TryLockError::Poisoned(error)) => return error.into_inner(),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        if !pool::work_elsewhere() {
+            return UPDATES.read().unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// How a launch's threads are run.
+enum Form {
+    /// On one thread, with plain updates.
+    Alone,
+    /// On several, with plain updates of copies.
+    Apart(apart::Plan),
+    /// On several, with atomic updates.
+    Beside,
+}
+
+/// About how many bytes of copies can be made and added up again in a tick.
+const BYTES_PER_TICK: u64 = 2;
 
 /// The most chunks per thread: enough to even out, few enough to cost nothing.
 const CHUNKS_PER_THREAD: u64 = 16;
@@ -129,12 +158,21 @@ impl CpuFunction {
         };
         let shared = entry(symbol).ok_or_else(missing)?;
         let alone = entry(&format!("{symbol}_alone"));
-        let sums = alone.and_then(|_| Sums::of(&code));
+        let updates = code.symbol(&format!("{symbol}_updates")).and_then(|words| {
+            let mut at = words.cast::<u32>();
+            Updates::from_words(|| {
+                // SAFETY: the symbol is a constant that the compiler made, of as many words as it says itself; the code
+                // is mapped.
+                let word = unsafe { at.read() };
+                at = at.wrapping_add(1);
+                Some(word)
+            })
+        });
         let in_order = code.symbol(IN_ORDER).is_some();
         Ok(CpuFunction {
             alone,
             in_order,
-            sums,
+            updates,
             ..CpuFunction::make(shared, params_bytes, lanes, Some(code))
         })
     }
@@ -160,7 +198,7 @@ impl CpuFunction {
             lanes: lanes.max(1).into(),
             alone: None,
             in_order: false,
-            sums: None,
+            updates: None,
             cost: AtomicU32::new(0),
             alone_cost: AtomicU32::new(0),
             met: AtomicBool::new(false),
@@ -272,22 +310,25 @@ impl CpuFunction {
         while begin < size {
             let rest = size - begin;
             let mut end = size;
-            if let Some(copies) = self.copies(params, rest) {
-                let _others = UPDATES.read().unwrap_or_else(PoisonError::into_inner);
-                self.run_on_copies(alone, &copies, params, begin, size, failures)?;
-                begin = size;
-                continue;
-            }
-            if self.is_alone_cheaper(rest) {
-                if let Ok(_only) = UPDATES.try_write() {
-                    begin = self.run_alone(alone, params, begin, size, failures);
-                    continue;
+            match self.form(params, rest) {
+                Form::Alone => {
+                    if let Ok(_only) = UPDATES.try_write() {
+                        begin = self.run_alone(alone, params, begin, size, failures);
+                        continue;
+                    }
                 }
-            } else if !self.met.load(Ordering::Relaxed) {
+                Form::Apart(plan) => {
+                    if let Ok(mut scratch) = UPDATES.try_write() {
+                        return self.run_apart(alone, &plan, params, begin..size, &mut scratch, failures);
+                    }
+                }
                 // What it costs when threads meet is not known yet: a part tells.
-                end = begin + (rest / 8).next_multiple_of(self.lanes).max(self.lanes).min(rest);
+                Form::Beside if !self.met.load(Ordering::Relaxed) => {
+                    end = begin + (rest / 8).next_multiple_of(self.lanes).max(self.lanes).min(rest);
+                }
+                Form::Beside => {}
             }
-            let _others = UPDATES.read().unwrap_or_else(PoisonError::into_inner);
+            let _others = beside_others();
             self.launch_shared(params, begin, end, failures)?;
             self.met.store(true, Ordering::Relaxed);
             begin = end;
@@ -295,66 +336,53 @@ impl CpuFunction {
         Ok(())
     }
 
-    /// Copies of the arrays that this many threads add to, when it is known that they pay.
-    fn copies(&self, params: &[u64], threads: u64) -> Option<Copies> {
-        let sums = self.sums.as_ref()?;
-        let workers = pool::cpu_threads() as u64;
-        let plain = threads.saturating_mul(self.alone_cost.load(Ordering::Relaxed).into()) >> 10;
-        if workers == 1 || plain <= 2 * SERIAL_TICKS {
-            return None;
-        }
-        // A copy is filled with zeros and added: about two ticks a byte.
-        sums.copies(params).filter(|copies| 2 * copies.bytes() < plain / workers)
-    }
-
-    /// Runs threads in the form with plain updates, on all workers, each with copies of the arrays it adds to.
-    fn run_on_copies(
-        &self,
-        alone: CpuEntry,
-        copies: &Copies,
-        params: &[u64],
-        begin: u64,
-        size: u64,
-        failures: &FailureScope,
-    ) -> Result<(), RuntimeError> {
-        let workers = pool::cpu_threads() as u64;
-        let (step, chunks) = self.cut(size - begin, self.alone_cost.load(Ordering::Relaxed), workers);
-        let next = AtomicU64::new(0);
-        let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&chunk| chunk < chunks);
-        pool::parallel(workers.min(chunks) as usize, &|_| {
-            // No copy where there is nothing left to do.
-            let Some(first) = take() else { return };
-            let run = |params: &[u64]| {
-                for chunk in std::iter::successors(Some(first), |_| take()) {
-                    let from = begin + chunk * step;
-                    let to = (from + step).min(size);
-                    // SAFETY: as for `run`; what it updates is this thread's.
-                    let work = || unsafe { alone(params.as_ptr().cast(), from, to) };
-                    let start = ticks();
-                    failures.enter(work);
-                    if chunk == 0 {
-                        note_cost(&self.alone_cost, ticks().saturating_sub(start), to - from);
-                    }
-                }
-            };
-            // SAFETY: whoever launches keeps the arrays alive; the lock keeps plain updates away.
-            unsafe { copies.with(params, run) };
-        })
-    }
-
-    /// How many threads a chunk has when `threads` that cost as much are shared by `workers`, and the number of chunks.
-    fn cut(&self, threads: u64, cost: u32, workers: u64) -> (u64, u64) {
-        let work = threads.saturating_mul(cost.into()) >> 10;
-        let chunks = (work / CHUNK_TICKS).clamp(1, workers * CHUNKS_PER_THREAD);
-        let step = threads.div_ceil(chunks).next_multiple_of(self.lanes);
-        (step, threads.div_ceil(step))
-    }
-
-    /// Whether this many threads are best run alone, as far as is known; where nothing is, that is where to begin.
-    fn is_alone_cheaper(&self, threads: u64) -> bool {
+    /// How this many threads are best run, as far as is known; where nothing is, alone is where to begin.
+    fn form(&self, params: &[u64], threads: u64) -> Form {
         let ticks = |cost: &AtomicU32| threads.saturating_mul(cost.load(Ordering::Relaxed).into()) >> 10;
         let (alone, shared) = (ticks(&self.alone_cost), ticks(&self.cost));
-        alone <= SERIAL_TICKS || shared == 0 || alone <= shared / pool::cpu_threads() as u64
+        if alone <= SERIAL_TICKS {
+            return Form::Alone;
+        }
+        let workers = pool::cpu_threads();
+        if let Some(updates) = self.updates.as_ref().filter(|_| workers > 1 && !pool::is_worker())
+            && let Some(plan) = apart::Plan::new(updates, params)
+            && let Some(bytes) = plan.bytes(workers)
+        {
+            let (each, copies) = (alone / workers as u64, bytes / BYTES_PER_TICK);
+            // Before it is known what atomic updates cost, copies that cost little are made.
+            let beside = if shared == 0 { 2 * each } else { shared / workers as u64 };
+            if each + copies <= beside.min(alone - alone / 4) {
+                return Form::Apart(plan);
+            }
+        }
+        if shared == 0 || alone <= shared / workers as u64 { Form::Alone } else { Form::Beside }
+    }
+
+    /// Runs threads from `begin` on with plain updates of copies.
+    fn run_apart(
+        &self,
+        alone: CpuEntry,
+        plan: &apart::Plan,
+        params: &[u64],
+        threads: Range<u64>,
+        scratch: &mut Scratch,
+        failures: &FailureScope,
+    ) -> Result<(), RuntimeError> {
+        let step = self.step(threads.end - threads.start, self.alone_cost.load(Ordering::Relaxed));
+        let cut = Cut { begin: threads.start, size: threads.end, step, workers: pool::cpu_threads() };
+        let timed = |run: &dyn Fn(), threads: u64| {
+            let start = ticks();
+            run();
+            note_cost(&self.alone_cost, ticks().saturating_sub(start), threads);
+        };
+        plan.run(alone, params, &cut, scratch, failures, &timed)
+    }
+
+    /// How many threads a chunk has when this many are cut.
+    fn step(&self, threads: u64, cost: u32) -> u64 {
+        let work = threads.saturating_mul(cost.into()) >> 10;
+        let chunks = (work / CHUNK_TICKS).clamp(1, pool::cpu_threads() as u64 * CHUNKS_PER_THREAD);
+        threads.div_ceil(chunks).next_multiple_of(self.lanes)
     }
 
     /// Runs threads from `begin` on without others beside them and gives where it stopped: at `size`, or once it
@@ -446,9 +474,9 @@ impl CpuFunction {
         if rest == 0 {
             return Ok(());
         }
-        let threads = pool::cpu_threads() as u64;
-        let (step, chunks) = self.cut(rest, cost, threads);
-        if threads == 1 || chunks == 1 {
+        let step = self.step(rest, cost);
+        let chunks = rest.div_ceil(step);
+        if pool::cpu_threads() == 1 || chunks == 1 {
             failures.enter(|| self.run_timed(params, begin, size));
             return Ok(());
         }
@@ -465,6 +493,7 @@ impl CpuFunction {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicU64;
 
     /// Parameter block: the address of the counters, and their number.
     unsafe extern "C" fn count(params: *const u8, begin: u64, end: u64) {

@@ -1,9 +1,9 @@
 //! Running compiled kernels.
 
+mod apart;
 mod cpu;
 mod cuda;
 pub(crate) mod pool;
-mod sums;
 
 pub use cpu::{CpuEntry, CpuFunction};
 pub use cuda::{CudaFunction, CudaModule, LaunchConfig};

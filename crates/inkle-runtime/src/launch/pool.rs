@@ -92,6 +92,23 @@ fn pool() -> Result<Option<Arc<ThreadPool>>, RuntimeError> {
     Ok(workers.as_ref().map(|w| w.pool.clone()))
 }
 
+/// Whether this is a thread of a pool.
+pub(crate) fn is_worker() -> bool {
+    rayon::current_thread_index().is_some()
+}
+
+/// Does some of what waits for the workers, if this is one of them: false where it is not.
+pub(crate) fn work_elsewhere() -> bool {
+    match rayon::yield_now() {
+        Some(rayon::Yield::Executed) => true,
+        Some(rayon::Yield::Idle) => {
+            std::thread::yield_now();
+            true
+        }
+        None => false,
+    }
+}
+
 /// Calls `work` once for each of `0..chunks`, on this thread and the workers; returns when all are done.
 /// Which thread does which chunk is not defined.
 pub(crate) fn parallel(chunks: usize, work: &(dyn Fn(usize) + Sync)) -> Result<(), RuntimeError> {

@@ -1,0 +1,445 @@
+//! Workers that update copies of their own.
+//!
+//! The form of a kernel whose updates are plain can run on several threads at once if all that it does to an array is that
+//! it adds: the first worker adds to the array, each other one to a copy that starts as zeros, and at the end the copies are
+//! added to the array. What threads do to elements that are theirs alone needs not even that. Which arrays are of which kind
+//! the code says ([`Updates`]); whether they lie so that it holds for a launch is looked at here.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use inkle_ir::{ArrayDesc, LaunchBounds, MAX_DIMS, Scalar, TouchedArray, Updates, Use};
+use smallvec::SmallVec;
+
+use super::cpu::CpuEntry;
+use super::pool;
+use crate::error::RuntimeError;
+use crate::symbols::FailureScope;
+
+/// The most bytes of all copies together.
+const MAX_COPIES: u64 = 128 << 20;
+/// Memory for copies up to this many bytes is kept for the next launch.
+const MAX_KEPT: usize = 16 << 20;
+/// Copies begin on such boundaries, so that two workers never write to one line of the cache.
+const LINE: usize = 64;
+/// How many bytes of an array are added up at a time.
+const PIECE: usize = 64 << 10;
+
+/// Memory for copies, kept from launch to launch.
+pub(super) type Scratch = Vec<u64>;
+
+/// An array that workers have copies of.
+#[derive(Debug)]
+struct Summed {
+    /// Which word of the parameter block is its address.
+    word: usize,
+    address: u64,
+    bytes: usize,
+    scalar: Scalar,
+    /// Where its copy lies in the memory of a worker, bytes.
+    offset: usize,
+}
+
+/// How a launch can run apart.
+#[derive(Debug)]
+pub(super) struct Plan {
+    arrays: SmallVec<[Summed; 4]>,
+    /// Bytes of a worker's copies.
+    bytes: usize,
+}
+
+/// The threads of a launch and how they are cut.
+pub(super) struct Cut {
+    pub begin: u64,
+    pub size: u64,
+    pub step: u64,
+    /// How many pieces may run at once.
+    pub workers: usize,
+}
+
+/// A range of addresses.
+#[derive(Clone, Copy)]
+struct Extent {
+    first: u64,
+    end: u64,
+}
+
+impl Plan {
+    /// How the launch with this parameter block can run; `None` when it cannot.
+    pub fn new(updates: &Updates, params: &[u64]) -> Option<Plan> {
+        let mut extents: SmallVec<[Option<Extent>; 16]> = SmallVec::new();
+        let mut plan = Plan { arrays: SmallVec::new(), bytes: 0 };
+        for array in &updates.arrays {
+            let desc = Desc::of(array, params)?;
+            let extent = desc.extent();
+            extents.push(extent);
+            let Some(extent) = extent else { continue };
+            match array.used {
+                Use::Plain => {}
+                Use::Own(mask) if desc.is_compact() && is_apart(mask, params) => {}
+                Use::Sums(scalar)
+                    if desc.is_compact() && extent.first.is_multiple_of(scalar.size().into()) =>
+                {
+                    let bytes = usize::try_from(extent.end - extent.first).ok()?;
+                    plan.arrays.push(Summed {
+                        word: desc.word,
+                        address: extent.first,
+                        bytes,
+                        scalar,
+                        offset: plan.bytes,
+                    });
+                    plan.bytes = plan.bytes.checked_add(bytes)?.checked_next_multiple_of(LINE)?;
+                }
+                Use::Own(_) | Use::Sums(_) => return None,
+            }
+        }
+        for (index, (a, first)) in updates.arrays.iter().zip(&extents).enumerate() {
+            for (b, second) in updates.arrays.iter().zip(&extents).skip(index + 1) {
+                let (Some(first), Some(second)) = (first, second) else { continue };
+                let meet = first.first < second.end && second.first < first.end;
+                if meet && !may_share(a.used, b.used) {
+                    return None;
+                }
+            }
+        }
+        Some(plan)
+    }
+
+    /// Bytes of a worker's copies, if that many workers can have them.
+    pub fn bytes(&self, workers: usize) -> Option<u64> {
+        let bytes = self.bytes as u64;
+        (bytes.checked_mul(workers as u64)? <= MAX_COPIES).then_some(bytes)
+    }
+
+    /// Runs the threads of a launch. `timed` gets how long the first one took, and its
+    /// threads.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Threads`] if the workers cannot be started.
+    pub fn run(
+        &self,
+        entry: CpuEntry,
+        params: &[u64],
+        cut: &Cut,
+        scratch: &mut Scratch,
+        failures: &FailureScope,
+        timed: &(dyn Fn(&dyn Fn(), u64) + Sync),
+    ) -> Result<(), RuntimeError> {
+        let chunks = (cut.size - cut.begin).div_ceil(cut.step) as usize;
+        let workers = cut.workers.min(chunks).max(1);
+        let words = (workers - 1) * (self.bytes / 8) + LINE / 8;
+        if scratch.len() < words {
+            *scratch = Vec::new();
+            scratch.resize(words, 0);
+        }
+        let memory = (scratch.as_mut_ptr().expose_provenance()).next_multiple_of(LINE);
+        let place = |worker: usize, array: &Summed| memory + (worker - 1) * self.bytes + array.offset;
+        let used: Vec<AtomicBool> = (0..workers).map(|_| AtomicBool::new(false)).collect();
+        let next = AtomicUsize::new(0);
+        let work = |worker: usize| {
+            let mut own: SmallVec<[u64; 64]> = SmallVec::new();
+            loop {
+                let chunk = next.fetch_add(1, Ordering::Relaxed);
+                if chunk >= chunks {
+                    return;
+                }
+                if worker > 0 && own.is_empty() {
+                    own.extend_from_slice(params);
+                    for array in &self.arrays {
+                        let at = place(worker, array);
+                        // SAFETY: the bytes lie in `scratch`, which is borrowed here; no other worker has them.
+                        unsafe { fill_neutral(at, array) };
+                        // What is before the array's first element is before the copy's.
+                        own[array.word] = own[array.word].wrapping_sub(array.address).wrapping_add(at as u64);
+                    }
+                    used[worker].store(true, Ordering::Release);
+                }
+                let block = if worker > 0 { own.as_slice() } else { params };
+                let from = cut.begin + chunk as u64 * cut.step;
+                let to = (from + cut.step).min(cut.size);
+                // SAFETY: as for every launch of this block; the copies are like the arrays. That updates of the
+                // arrays meet no others is the caller's lock, and that only one worker has the arrays themselves.
+                let run = || failures.enter(|| unsafe { entry(block.as_ptr().cast(), from, to) });
+                if chunk == 0 { timed(&run, to - from) } else { run() }
+            }
+        };
+        pool::parallel(workers, &work)?;
+        let of: Vec<usize> = (1..workers).filter(|&worker| used[worker].load(Ordering::Acquire)).collect();
+        for array in self.arrays.iter().filter(|_| !of.is_empty()) {
+            pool::parallel(array.bytes.div_ceil(PIECE), &|piece| {
+                let from = piece * PIECE;
+                let bytes = PIECE.min(array.bytes - from);
+                for &worker in &of {
+                    // SAFETY: the copy lies in `scratch`, the array is the launch's; both hold scalars of this type,
+                    // aligned. Each piece is one call's, and the workers are done.
+                    unsafe {
+                        add_to(
+                            array.address as usize + from,
+                            place(worker, array) + from,
+                            bytes,
+                            array.scalar,
+                        )
+                    };
+                }
+            })?;
+        }
+        if scratch.len() * 8 > MAX_KEPT {
+            *scratch = Vec::new();
+        }
+        Ok(())
+    }
+}
+
+/// Whether two arrays may have memory in common.
+fn may_share(a: Use, b: Use) -> bool {
+    match (a, b) {
+        (Use::Plain, Use::Plain) => true,
+        (Use::Sums(a), Use::Sums(b)) => a == b,
+        _ => false,
+    }
+}
+
+/// Whether threads of different indices in the dimensions of `mask` are all that there are.
+fn is_apart(mask: u8, params: &[u64]) -> bool {
+    let dim = |d: usize| (params[d / 2] >> (32 * (d % 2))) as u32;
+    const { assert!(std::mem::offset_of!(LaunchBounds, dims) == 0) };
+    (0..MAX_DIMS).all(|d| mask >> d & 1 != 0 || dim(d) <= 1)
+}
+
+/// An array as a parameter block has it.
+struct Desc {
+    /// Which word is the address.
+    word: usize,
+    address: u64,
+    size: u64,
+    shape: SmallVec<[u64; MAX_DIMS]>,
+    strides: SmallVec<[i64; MAX_DIMS]>,
+}
+
+impl Desc {
+    fn of(array: &TouchedArray, params: &[u64]) -> Option<Desc> {
+        use std::mem::offset_of;
+        let start = array.descriptor as usize / 8;
+        let word = start + usize::from(array.gradient);
+        const { assert!(offset_of!(ArrayDesc, data) == 0 && offset_of!(ArrayDesc, grad) == 8) };
+        let ndim = usize::from(array.ndim);
+        let extent = |d: usize| {
+            let pair = params.get(start + offset_of!(ArrayDesc, shape) / 8 + d / 2)?;
+            Some((*pair >> (32 * (d % 2))) as u32)
+        };
+        let stride = |d: usize| Some(*params.get(start + offset_of!(ArrayDesc, strides) / 8 + d)? as i64);
+        Some(Desc {
+            word,
+            address: *params.get(word)?,
+            size: array.size.into(),
+            shape: (0..ndim).map(|d| extent(d).map(u64::from)).collect::<Option<_>>()?,
+            strides: (0..ndim).map(stride).collect::<Option<_>>()?,
+        })
+    }
+
+    /// The bytes of all elements; `None` when there are none.
+    fn extent(&self) -> Option<Extent> {
+        if self.address == 0 || self.shape.contains(&0) {
+            return None;
+        }
+        let (mut first, mut end) = (self.address, self.address.saturating_add(self.size));
+        for (&extent, &stride) in self.shape.iter().zip(&self.strides) {
+            let way = (extent - 1).saturating_mul(stride.unsigned_abs());
+            if stride < 0 {
+                first = first.saturating_sub(way);
+            } else {
+                end = end.saturating_add(way);
+            }
+        }
+        Some(Extent { first, end })
+    }
+
+    /// Whether the elements lie one after another, the last dimension's neighbours side by side.
+    fn is_compact(&self) -> bool {
+        let mut distance = self.size;
+        for (&extent, &stride) in self.shape.iter().zip(&self.strides).rev() {
+            if extent > 1 && u64::try_from(stride) != Ok(distance) {
+                return false;
+            }
+            distance = distance.saturating_mul(extent);
+        }
+        true
+    }
+}
+
+/// Does `$body` with `$ty` the type of a scalar that sums are made of.
+macro_rules! for_scalar {
+    ($scalar:expr, $ty:ident => $body:expr) => {
+        match $scalar {
+            Scalar::F32 => {
+                type $ty = f32;
+                $body
+            }
+            Scalar::F64 => {
+                type $ty = f64;
+                $body
+            }
+            Scalar::I32 | Scalar::U32 => {
+                type $ty = std::num::Wrapping<u32>;
+                $body
+            }
+            _ => {
+                type $ty = std::num::Wrapping<u64>;
+                $body
+            }
+        }
+    };
+}
+
+/// What changes nothing when it is added: of floats the negative zero.
+trait Neutral {
+    const NEUTRAL: Self;
+}
+
+impl Neutral for f32 {
+    const NEUTRAL: f32 = -0.0;
+}
+
+impl Neutral for f64 {
+    const NEUTRAL: f64 = -0.0;
+}
+
+impl Neutral for std::num::Wrapping<u32> {
+    const NEUTRAL: Self = std::num::Wrapping(0);
+}
+
+impl Neutral for std::num::Wrapping<u64> {
+    const NEUTRAL: Self = std::num::Wrapping(0);
+}
+
+/// # Safety
+/// `at` is the address of as many bytes as the array has, aligned for its scalars, which nobody else uses.
+unsafe fn fill_neutral(at: usize, array: &Summed) {
+    for_scalar!(array.scalar, T => {
+        let count = array.bytes / size_of::<T>();
+        // SAFETY: the caller's contract.
+        let all = unsafe { std::slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut::<T>(at), count) };
+        all.fill(T::NEUTRAL);
+    });
+}
+
+/// Adds the scalars at `from` to those at `to`.
+///
+/// # Safety
+/// Both are addresses of `bytes` bytes of such scalars, aligned, that do not overlap; nobody else uses them meanwhile.
+unsafe fn add_to(to: usize, from: usize, bytes: usize, scalar: Scalar) {
+    for_scalar!(scalar, T => {
+        let count = bytes / size_of::<T>();
+        // SAFETY: the caller's contract.
+        let (to, from) = unsafe {
+            (
+                std::slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut::<T>(to), count),
+                std::slice::from_raw_parts(std::ptr::with_exposed_provenance::<T>(from), count),
+            )
+        };
+        to.iter_mut().zip(from).for_each(|(to, &from)| *to += from);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: usize = size_of::<LaunchBounds>() / 8;
+    const DESC: usize = size_of::<ArrayDesc>() / 8;
+
+    /// A parameter block of one-dimensional arrays, for a launch of 100 threads by `rows`.
+    fn block(rows: u32, arrays: &[(u64, i32, i64)]) -> Vec<u64> {
+        let mut words = vec![0; HEAD + arrays.len() * DESC];
+        words[0] = 100 | u64::from(rows) << 32;
+        words[1] = 1 | 1 << 32;
+        for (index, &(data, extent, stride)) in arrays.iter().enumerate() {
+            let at = HEAD + index * DESC;
+            words[at] = data;
+            words[at + std::mem::offset_of!(ArrayDesc, shape) / 8] = extent as u64;
+            words[at + std::mem::offset_of!(ArrayDesc, strides) / 8] = stride as u64;
+        }
+        words
+    }
+
+    fn array(index: usize, used: Use) -> TouchedArray {
+        let descriptor = ((HEAD + index * DESC) * 8) as u32;
+        let written = used != Use::Plain;
+        TouchedArray { descriptor, gradient: false, written, ndim: 1, size: 4, used }
+    }
+
+    fn updates(uses: &[Use]) -> Updates {
+        Updates { arrays: uses.iter().enumerate().map(|(index, &used)| array(index, used)).collect() }
+    }
+
+    const SUMS: Use = Use::Sums(Scalar::F32);
+
+    #[test]
+    fn arrays_apart_have_copies() {
+        let params = block(1, &[(4096, 10, 4), (8192, 20, 4)]);
+        let plan = Plan::new(&updates(&[SUMS, SUMS]), &params).expect("nothing is shared");
+        assert_eq!(plan.arrays.len(), 2);
+        assert_eq!(plan.bytes(3), Some(64 + 128));
+        let plan = Plan::new(&updates(&[SUMS, Use::Own(1)]), &params).expect("nothing is shared");
+        assert_eq!(plan.arrays.len(), 1);
+        let large = block(1, &[(1 << 40, 1 << 30, 4)]);
+        assert_eq!(Plan::new(&updates(&[SUMS]), &large).and_then(|plan| plan.bytes(2)), None);
+    }
+
+    #[test]
+    fn arrays_that_meet_or_have_gaps_do_not() {
+        let meeting = block(1, &[(4096, 10, 4), (4132, 20, 4)]);
+        assert!(Plan::new(&updates(&[SUMS, Use::Plain]), &meeting).is_none());
+        assert!(Plan::new(&updates(&[Use::Own(1), SUMS]), &meeting).is_none());
+        assert!(Plan::new(&updates(&[SUMS, SUMS]), &meeting).is_some());
+        assert!(Plan::new(&updates(&[SUMS, Use::Sums(Scalar::I32)]), &meeting).is_none());
+        assert!(Plan::new(&updates(&[Use::Plain, Use::Plain]), &meeting).is_some());
+        for stride in [8, 0, -4] {
+            assert!(Plan::new(&updates(&[SUMS]), &block(1, &[(4096, 10, stride)])).is_none(), "{stride}");
+        }
+        assert!(Plan::new(&updates(&[SUMS]), &block(1, &[(4098, 10, 4)])).is_none());
+    }
+
+    #[test]
+    fn threads_that_share_an_index_share_its_element() {
+        let updates = updates(&[Use::Own(1)]);
+        assert!(Plan::new(&updates, &block(1, &[(4096, 100, 4)])).is_some());
+        assert!(Plan::new(&updates, &block(2, &[(4096, 100, 4)])).is_none());
+    }
+
+    /// Adds one to element `thread % 10` of the first array and two to element `thread % 7` of the second, plainly.
+    unsafe extern "C" fn add(params: *const u8, begin: u64, end: u64) {
+        let words = params.cast::<u64>();
+        for (index, count, what) in [(0, 10, 1.0), (1, 7, 2.0)] {
+            // SAFETY: the test's block has the addresses of arrays that are that long, which only this thread uses.
+            unsafe {
+                let data = std::ptr::with_exposed_provenance_mut::<f32>(
+                    words.add(HEAD + index * DESC).read() as usize,
+                );
+                (begin..end).for_each(|thread| *data.add((thread % count) as usize) += what);
+            }
+        }
+        // Long enough that others get their share.
+        (0..10_000).for_each(|_| std::hint::spin_loop());
+    }
+
+    #[test]
+    fn sums_of_all_workers_come_together() {
+        let (mut a, mut b) = ([1.0f32; 10], [-0.0f32; 8]);
+        let address = |array: &mut [f32]| array.as_mut_ptr().expose_provenance() as u64;
+        let params = block(1, &[(address(&mut a), 10, 4), (address(&mut b), 8, 4)]);
+        let plan = Plan::new(&updates(&[SUMS, SUMS]), &params).expect("the arrays are apart");
+        let mut scratch = Scratch::new();
+        for workers in [1, 2, 5, 300] {
+            let failures = FailureScope::new();
+            let cut = Cut { begin: 0, size: 7000, step: 70, workers };
+            let timed = |run: &dyn Fn(), threads: u64| {
+                assert_eq!(threads, 70);
+                run();
+            };
+            plan.run(add, &params, &cut, &mut scratch, &failures, &timed).unwrap();
+        }
+        assert_eq!(a, [1.0 + 4.0 * 700.0; 10]);
+        assert_eq!(b[..7], [4.0 * 2000.0; 7]);
+        assert!(b[7].is_sign_negative());
+    }
+}
