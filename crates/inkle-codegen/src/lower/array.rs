@@ -2,6 +2,7 @@
 
 use inkle_ir::{ArrayType, CmpOp, Constant, OpData, OpKind, Scalar, Type, Value};
 
+use super::neighbours::Unwrapped;
 use super::{Frame, Lower, Result};
 use crate::emitter::{Int, V};
 use crate::error::CodegenError;
@@ -46,7 +47,7 @@ impl<'m> Lower<'_, 'm> {
     }
 
     /// Remembers an index over the lanes that counts from the end where it is negative (`select %i < 0, %i + extent, %i`): in
-    /// nearly all vectors it is not, and then lanes are neighbours.
+    /// nearly all vectors it is not, and then lanes may be neighbours.
     pub fn note_wrap(&mut self, frame: &Frame<'m>, data: &OpData, chosen: &Parts) {
         let ([condition, _, plain], [Val::Varying(index)]) = (data.operands.as_slice(), chosen.as_slice())
         else {
@@ -60,26 +61,15 @@ impl<'m> Lower<'_, 'm> {
             test.kind == OpKind::Cmp(CmpOp::Lt)
                 && matches!(test.operands.as_slice(), [x, zero] if x == plain && is_zero(zero))
         });
-        if tests
-            && !self.machine.gpu
-            && let Ok(Val::Linear { base, stride: stride @ 1.. }) = frame.get1(*plain)
-        {
-            self.wrapped.insert(*index, (base, stride));
+        if !tests || self.machine.gpu {
+            return;
         }
-    }
-
-    /// Of addresses of elements of `size` bytes by such an index: whether a lane's may be wrapped, and what they are if none
-    /// is. `None` if then too the elements are not neighbours.
-    pub fn unless_wrapped(&mut self, at: Val, size: u32) -> Option<(V, Val)> {
-        let Val::Indexed { base, index, scale } = at else { return None };
-        let &(first, stride) = self.wrapped.get(&index)?;
-        let stride = stride.checked_mul(scale.into())?;
-        if stride != i64::from(size) {
-            return None;
-        }
-        let wraps = self.e.icmp(Int::LLVMIntSLT, first, self.e.null(self.e.type_of(first)));
-        let start = self.scalar_offset(base, first, self.e.i64(scale.into()));
-        Some((wraps, Val::Linear { base: start, stride }))
+        let unwrapped = match frame.get1(*plain) {
+            Ok(Val::Linear { base, stride: stride @ 1.. }) => Unwrapped::Linear(base, stride),
+            Ok(Val::Varying(plain)) => Unwrapped::Varying(plain),
+            _ => return,
+        };
+        self.wrapped.insert(*index, unwrapped);
     }
 
     /// The sub-array at an index of dimension `dim`.
@@ -346,7 +336,7 @@ impl<'m> Lower<'_, 'm> {
         self.e.mul(index, stride)
     }
 
-    fn scalar_offset(&mut self, address: V, index: V, stride: V) -> V {
+    pub fn scalar_offset(&mut self, address: V, index: V, stride: V) -> V {
         let index = self.e.sext(index, self.e.int(64));
         match self.e.as_const_int(stride) {
             Some(size @ 1..) => {

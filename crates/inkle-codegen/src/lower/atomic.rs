@@ -27,12 +27,7 @@ impl<'m> Lower<'_, 'm> {
         let ty = frame.function.ty(value);
         let (at, value) = (frame.get1(reference)?, frame.get(value)?.clone());
         if self.is_own(at) || (self.alone && self.is_apart(at, ty)) {
-            let old = self.load(ty, at);
-            let scalar = ty.scalar().ok_or_else(|| CodegenError::broken(format!("{op} on {ty}")))?;
-            let pairs = old.iter().zip(&value);
-            let new = pairs.map(|(&old, &v)| self.updated(op, scalar, old, v)).collect::<Result<Parts>>()?;
-            self.store(ty, at, &new);
-            return Ok(old);
+            return self.plain_update(op, ty, at, &value);
         }
         let old_is_used = self.options.verify_fp || data.results.iter().any(|&r| frame.is_used(r));
         let mut places: SmallVec<[Place; 4]> = SmallVec::new();
@@ -41,6 +36,20 @@ impl<'m> Lower<'_, 'm> {
                 return Err(CodegenError::broken(format!("{op} on an address")));
             };
             places.push((scalar, offset));
+        }
+        if self.alone
+            && let Some(other) = self.other_form(ty, at)
+        {
+            // Made here, where it dominates both.
+            let value: Parts = value.iter().map(|&v| Val::Varying(self.wide(v))).collect();
+            let old = self.in_either_form(at, &other, |l, at| {
+                let old = match l.is_apart(at, ty) {
+                    true => l.plain_update(op, ty, at, &value)?,
+                    false => l.atomic_parts(op, &places, at, &value, old_is_used)?,
+                };
+                Ok::<_, CodegenError>(if old_is_used { old } else { Parts::new() })
+            })?;
+            return Ok(if old_is_used { old } else { self.unseen(&places) });
         }
         if self.machine.gpu && !old_is_used {
             if let Some((at, values)) = self.of_thread(op, &places, at, &value)? {
@@ -60,6 +69,16 @@ impl<'m> Lower<'_, 'm> {
             self.note_narrow();
         }
         self.atomic_parts(op, &places, at, &value, old_is_used)
+    }
+
+    /// An update of places that nothing else uses meanwhile, each lane's its own.
+    fn plain_update(&mut self, op: AtomicOp, ty: Type, at: Val, value: &Parts) -> Result<Parts> {
+        let old = self.load(ty, at);
+        let scalar = ty.scalar().ok_or_else(|| CodegenError::broken(format!("{op} on {ty}")))?;
+        let pairs = old.iter().zip(value);
+        let new = pairs.map(|(&old, &v)| self.updated(op, scalar, old, v)).collect::<Result<Parts>>()?;
+        self.store(ty, at, &new);
+        Ok(old)
     }
 
     /// What a GPU's thread does to one place, whatever its lanes.

@@ -1,10 +1,12 @@
 //! Loads and stores: scalar, contiguous, interleaved, or one address per lane.
 
+use std::convert::Infallible;
 use std::ops::Range;
 
 use inkle_ir::{Scalar, Type};
 use smallvec::{SmallVec, smallvec};
 
+use super::neighbours::Neighbours;
 use super::{Existing, Lower};
 use crate::emitter::{Int, Ty, V};
 use crate::value::{Part, Parts, Val, parts};
@@ -43,26 +45,19 @@ impl<'m> Lower<'_, 'm> {
 
     /// Reads a value.
     pub fn load(&mut self, ty: Type, at: Val) -> Parts {
-        let Some((wraps, plain)) = self.unless_wrapped(at, ty.size()) else { return self.load_at(ty, at) };
-        let [rare, usual, join] = ["wrapped", "plain", "loaded"].map(|name| self.e.new_block(name));
-        let branch = self.e.cond_br(wraps, rare, usual);
-        self.e.set_branch_weights(branch, 1, 1 << 10);
-        let [usual, rare] = [(usual, plain), (rare, at)].map(|(block, at)| {
-            self.e.at_end(block);
-            let read = self.load_at(ty, at);
-            let read: SmallVec<[V; 4]> = read.into_iter().map(|v| self.wide(v)).collect();
-            let end = self.e.current_block();
-            self.e.br(join);
-            (read, end)
-        });
-        self.e.at_end(join);
-        let merge = |(&a, &b)| {
-            let v = self.e.phi(self.e.type_of(a));
-            self.e.add_incoming(v, a, usual.1);
-            self.e.add_incoming(v, b, rare.1);
-            Val::Varying(v)
-        };
-        usual.0.iter().zip(&rare.0).map(merge).collect()
+        let Some(other) = self.other_form(ty, at) else { return self.load_at(ty, at) };
+        let Ok(read) = self.in_either_form(at, &other, |l, at| Ok::<_, Infallible>(l.load_at(ty, at)));
+        read
+    }
+
+    /// The form of addresses in which they are neighbours, if it makes an access quicker.
+    pub fn other_form(&mut self, ty: Type, at: Val) -> Option<Neighbours> {
+        let layout = parts(ty);
+        let first = layout.first()?.0;
+        let alike = (2..=MAX_INTERLEAVE).contains(&layout.len())
+            && ty.size() == first.size() * layout.len() as u32
+            && layout.iter().all(|&(part, _)| part == first);
+        self.neighbours(at, ty.size(), alike)
     }
 
     fn load_at(&mut self, ty: Type, at: Val) -> Parts {
@@ -127,20 +122,13 @@ impl<'m> Lower<'_, 'm> {
 
     /// Writes a value.
     pub fn store(&mut self, ty: Type, at: Val, value: &Parts) {
-        let Some((wraps, plain)) = self.unless_wrapped(at, ty.size()) else {
-            return self.store_at(ty, at, value);
-        };
+        let Some(other) = self.other_form(ty, at) else { return self.store_at(ty, at, value) };
         // Made here, where it dominates both.
         let value: Parts = value.iter().map(|&v| Val::Varying(self.wide(v))).collect();
-        let [rare, usual, join] = ["wrapped", "plain", "stored"].map(|name| self.e.new_block(name));
-        let branch = self.e.cond_br(wraps, rare, usual);
-        self.e.set_branch_weights(branch, 1, 1 << 10);
-        for (block, at) in [(usual, plain), (rare, at)] {
-            self.e.at_end(block);
-            self.store_at(ty, at, &value);
-            self.e.br(join);
-        }
-        self.e.at_end(join);
+        let Ok(_) = self.in_either_form(at, &other, |l, at| {
+            l.store_at(ty, at, &value);
+            Ok::<_, Infallible>(Parts::new())
+        });
     }
 
     fn store_at(&mut self, ty: Type, at: Val, value: &Parts) {

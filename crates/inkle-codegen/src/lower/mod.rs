@@ -40,6 +40,7 @@ mod lanes;
 mod local;
 mod memory;
 mod native;
+mod neighbours;
 mod spread;
 mod warp;
 
@@ -53,7 +54,7 @@ use inkle_ir::{Block, Function, Module, Op, OpData, OpKind, Scalar, Type, Value}
 use inkwell::context::Context;
 use smallvec::{SmallVec, smallvec};
 
-use crate::emitter::{Emitter, Ty, V};
+use crate::emitter::{Bb, Emitter, Ty, V};
 use crate::error::CodegenError;
 use crate::lines::Lines;
 use crate::options::Options;
@@ -205,8 +206,10 @@ pub(crate) struct Lower<'c, 'm> {
     spreads: HashMap<V, spread::Spread>,
     /// Atomic updates that a GPU's threads may put off until they end.
     deferred: Vec<block::Deferred>,
-    /// Indices that were wrapped where they are negative: the first lane's before that, and how far lanes are apart.
-    pub wrapped: HashMap<V, (V, i64)>,
+    /// Indices that were wrapped where they are negative, and what they were before.
+    pub wrapped: HashMap<V, neighbours::Unwrapped>,
+    /// Indices that were looked at in a block to see whether they count up: the first lane's, and which lanes do.
+    pub countings: HashMap<(V, bool, Bb), (V, V)>,
     /// Per function, type and position: where arguments of the runtime's functions over lanes go.
     pub math_slots: HashMap<(V, Ty, usize), V>,
     /// Where the operation that is being emitted was written.
@@ -297,6 +300,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             spreads: HashMap::new(),
             deferred: Vec::new(),
             wrapped: HashMap::new(),
+            countings: HashMap::new(),
             math_slots: HashMap::new(),
             span: kernel_span,
             lines,
