@@ -4,6 +4,8 @@ The API is that of NVIDIA Warp: ``import inkle as wp``. Types, built-ins and rar
 first asked for, so importing the package costs little.
 """
 
+from sys import modules as _modules
+
 from inkle import config
 from inkle._arrays import (
     array1d,
@@ -222,6 +224,12 @@ _PLANNED = frozenset(
     tile_stack timing_begin timing_end timing_print to_jax to_paddle unmap_cuda_device
     """.split()
 )
+
+
+if "IPython" in _modules:
+    from inkle._notebook import watch
+
+    watch()
 
 
 def transform_expand(t):

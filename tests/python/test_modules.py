@@ -471,6 +471,33 @@ def exec_again(module, text, path):
     exec(compile(text, str(path), "exec"), module.__dict__)
 
 
+NOTEBOOK = """
+from IPython.core.interactiveshell import InteractiveShell
+
+shell = InteractiveShell.instance()
+for cell in [
+    "import inkle as wp; x = wp.zeros(1, dtype=float, device='cpu')",
+    "SCALE = 3.0",
+    "@wp.kernel\\ndef scaled(x: wp.array(dtype=float)):\\n    x[0] = SCALE",
+    "@wp.kernel\\ndef other(x: wp.array(dtype=float)):\\n    x[0] = 5.0",
+    "wp.launch(scaled, dim=1, inputs=[x]); wp.launch(other, dim=1, inputs=[x])",
+    "SCALE = 4.0",
+    "before = wp._native.compile_statistics()",
+    "wp.launch(other, dim=1, inputs=[x]); print(x.numpy()[0])",
+    "wp.launch(scaled, dim=1, inputs=[x]); print(x.numpy()[0])",
+    "print(wp._native.compile_statistics()[0] - before[0], 'compiled')",
+]:
+    shell.run_cell(cell, store_history=True).raise_error()
+"""
+
+
+def test_a_cell_of_a_notebook_that_assigns_a_constant_changes_what_reaches_it(tmp_path):
+    pytest.importorskip("IPython", reason="IPython is not installed")
+    environment = dict(ENVIRONMENT, IPYTHONDIR=str(tmp_path / "ipython"), INKLE_CACHE_PATH=str(tmp_path / "cache"))
+    ran = subprocess.run([sys.executable, "-c", NOTEBOOK], env=environment, capture_output=True, text=True)
+    assert ran.stdout.split("\n")[-4:-1] == ["5.0", "4.0", "1 compiled"], ran.stdout + ran.stderr
+
+
 def test_closures_with_equal_values_are_one_kernel(tmp_path):
     def make(scale):
         @wp.kernel(module="unique")
