@@ -12,7 +12,7 @@ check() {
 }
 
 check "rustfmt" cargo fmt --all --check
-check "clippy" cargo clippy --workspace --all-targets --features inkle/glam,inkle/miette,inkle/nalgebra,inkle/ndarray --locked --quiet -- -D warnings
+check "clippy" cargo clippy --workspace --all-targets --features inkle/glam,inkle/miette,inkle/nalgebra,inkle/ndarray,inkle-remote/stores --locked --quiet -- -D warnings
 check "crate dependencies" "$python" scripts/check_dependencies.py
 check "tracked files" "$python" scripts/check_tree.py
 check "ruff check" "$venv/bin/ruff" check --quiet

@@ -80,8 +80,8 @@ def read_libtest(printed, name, content):
     return outcome
 
 
-# What of the crate `inkle` is off unless a program asks for it.
-FEATURES = "--features=inkle/glam,inkle/miette,inkle/nalgebra,inkle/ndarray"
+# What is off unless a program asks for it: bridges of the crate `inkle`, and the stores that wheels have.
+FEATURES = "--features=inkle/glam,inkle/miette,inkle/nalgebra,inkle/ndarray,inkle-remote/stores"
 
 
 def has_subcommand(*command):

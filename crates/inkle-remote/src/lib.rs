@@ -12,4 +12,4 @@
 mod store;
 
 #[cfg(feature = "stores")]
-pub use store::open;
+pub use store::{open, open_with};

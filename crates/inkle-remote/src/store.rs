@@ -14,19 +14,36 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// How long clients wait for one answer.
 const PATIENCE: [(&str, &str); 2] = [("timeout", "5 seconds"), ("connect_timeout", "2 seconds")];
 
-/// Opens the store of a URL. Nothing is connected to before it is used.
+/// Opens the store of a URL, with the credentials and endpoints of the environment. Nothing is connected to before it is used.
 ///
 /// # Errors
 /// [`RemoteError::Store`] when the URL is none, names no known kind of store, or lacks what that needs.
 pub fn open(url: &str) -> Result<Arc<dyn RemoteCache>, RemoteError> {
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| ["AWS_", "GOOGLE_", "AZURE_"].iter().any(|start| name.starts_with(start)));
+    open_with(url, environment)
+}
+
+/// Opens the store of a URL as [`open`] does, with these settings in place of the environment.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_with(
+    url: &str,
+    settings: impl IntoIterator<Item = (String, String)>,
+) -> Result<Arc<dyn RemoteCache>, RemoteError> {
     let url: Url = url.parse().map_err(failed)?;
+    let settings = settings.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
+    let store = Store { url, settings, connection: Mutex::new(None) };
     // What is wrong with the URL shows now, not at the first kernel.
-    connect(&url)?;
-    Ok(Arc::new(Store { url, connection: Mutex::new(None) }))
+    store.connect()?;
+    Ok(Arc::new(store))
 }
 
 struct Store {
     url: Url,
+    settings: Vec<(String, String)>,
     connection: Mutex<Option<Arc<Connection>>>,
 }
 
@@ -43,20 +60,16 @@ fn failed(error: impl ToString) -> RemoteError {
     RemoteError::Store { message: error.to_string() }
 }
 
-fn connect(url: &Url) -> Result<(Box<dyn ObjectStore>, Path), RemoteError> {
-    let environment = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .filter(|(name, _)| ["AWS_", "GOOGLE_", "AZURE_"].iter().any(|start| name.starts_with(start)))
-        .map(|(name, value)| (name.to_ascii_lowercase(), value));
-    let mut options: Vec<(String, String)> = environment.collect();
-    options.extend(PATIENCE.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    if url.scheme() == "http" {
-        options.push(("allow_http".to_owned(), "true".to_owned()));
-    }
-    parse_url_opts(url, options).map_err(failed)
-}
-
 impl Store {
+    fn connect(&self) -> Result<(Box<dyn ObjectStore>, Path), RemoteError> {
+        let mut options = self.settings.clone();
+        options.extend(PATIENCE.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        if self.url.scheme() == "http" {
+            options.push(("allow_http".to_owned(), "true".to_owned()));
+        }
+        parse_url_opts(&self.url, options).map_err(failed)
+    }
+
     fn connection(&self) -> Result<Arc<Connection>, RemoteError> {
         let mut known = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(connection) = &*known
@@ -64,7 +77,7 @@ impl Store {
         {
             return Ok(connection.clone());
         }
-        let (store, prefix) = connect(&self.url)?;
+        let (store, prefix) = self.connect()?;
         let mut builder = Builder::new_multi_thread();
         builder.worker_threads(1).thread_name("inkle-remote-io").enable_all();
         let runtime = builder.build().map_err(failed)?;
