@@ -303,6 +303,20 @@ impl<'m> Lower<'_, 'm> {
             {
                 Val::Linear { base: self.scalar_offset(base, i, s), stride: outer.wrapping_add(fixed) }
             }
+            // How far lanes are apart is the same in all vectors, so it is not worked out again in each.
+            (Val::Uniform(a), Val::Linear { base: i, stride: lane }, Val::Uniform(s))
+                if fixed.is_none() && !self.machine.gpu =>
+            {
+                let index = self.ramp_of(lane, s);
+                Val::Indexed { base: self.scalar_offset(a, i, s), index, scale: 1 }
+            }
+            (Val::Linear { base, stride: outer }, Val::Linear { base: i, stride: lane }, Val::Uniform(s))
+                if fixed.is_none() && !self.machine.gpu =>
+            {
+                let (first, second) = (self.ramp(self.e.int(64), outer), self.ramp_of(lane, s));
+                let index = self.e.add(first, second);
+                Val::Indexed { base: self.scalar_offset(base, i, s), index, scale: 1 }
+            }
             (Val::Uniform(a), index, Val::Uniform(s)) => match fixed {
                 Some(fixed) => Val::Indexed { base: a, index: self.wide(index), scale: fixed as u32 },
                 None => Val::Indexed { base: a, index: self.scaled(index, Val::Uniform(s)), scale: 1 },
@@ -325,6 +339,12 @@ impl<'m> Lower<'_, 'm> {
                 Val::Varying(self.e.gep(self.e.int(8), address, bytes))
             }
         }
+    }
+
+    /// `0, step * stride, 2 * step * stride, ...` over the lanes, as i64.
+    fn ramp_of(&mut self, step: i64, stride: V) -> V {
+        let steps = self.ramp(self.e.int(64), step);
+        self.e.mul(steps, self.e.splat(stride, self.lanes))
     }
 
     /// `index * stride` over the lanes, bytes as i64.

@@ -2,8 +2,10 @@
 
 use inkle_ir::{AtomicOp, BinaryOp, Op, OpData, Scalar, ScalarKind, Type};
 use inkwell::llvm_sys::LLVMAtomicRMWBinOp as Rmw;
+use inkwell::llvm_sys::LLVMOpcode;
 use smallvec::SmallVec;
 
+use super::neighbours::Neighbours;
 use super::warp::Place;
 use super::{Frame, Lower, Result};
 use crate::emitter::{AddressRoot, Int, Real, V};
@@ -14,6 +16,15 @@ use crate::value::{Part, Parts, Val, parts};
 const UNROLLED_UPDATES: usize = 32;
 /// The first architecture that adds to numbers of type bf16 in memory.
 const BF16_SUMS: u32 = 90;
+
+/// An update of elements in memory.
+struct Update<'a> {
+    op: AtomicOp,
+    ty: Type,
+    value: &'a Parts,
+    places: &'a [Place],
+    old_is_used: bool,
+}
 
 impl<'m> Lower<'_, 'm> {
     fn atomic_scope(&self) -> Option<&'static str> {
@@ -26,9 +37,6 @@ impl<'m> Lower<'_, 'm> {
         };
         let ty = frame.function.ty(value);
         let (at, value) = (frame.get1(reference)?, frame.get(value)?.clone());
-        if self.is_own(at) || (self.alone && self.is_apart(at, ty)) {
-            return self.plain_update(op, ty, at, &value);
-        }
         let old_is_used = self.options.verify_fp || data.results.iter().any(|&r| frame.is_used(r));
         let mut places: SmallVec<[Place; 4]> = SmallVec::new();
         for &(part, offset) in &parts(ty) {
@@ -37,19 +45,13 @@ impl<'m> Lower<'_, 'm> {
             };
             places.push((scalar, offset));
         }
-        if self.alone
-            && let Some(other) = self.other_form(ty, at)
-        {
-            // Made here, where it dominates both.
-            let value: Parts = value.iter().map(|&v| Val::Varying(self.wide(v))).collect();
-            let old = self.in_either_form(at, &other, |l, at| {
-                let old = match l.is_apart(at, ty) {
-                    true => l.plain_update(op, ty, at, &value)?,
-                    false => l.atomic_parts(op, &places, at, &value, old_is_used)?,
-                };
-                Ok::<_, CodegenError>(if old_is_used { old } else { Parts::new() })
-            })?;
-            return Ok(if old_is_used { old } else { self.unseen(&places) });
+        let own = self.is_own(at);
+        if own || self.alone {
+            let other = if own { None } else { self.other_form(ty, at) };
+            if own || other.is_some() || self.is_apart(at, ty) {
+                let update = Update { op, ty, value: &value, places: &places, old_is_used };
+                return self.plain_update(&update, at, other.as_ref());
+            }
         }
         if self.machine.gpu && !old_is_used {
             if let Some((at, values)) = self.of_thread(op, &places, at, &value)? {
@@ -71,14 +73,90 @@ impl<'m> Lower<'_, 'm> {
         self.atomic_parts(op, &places, at, &value, old_is_used)
     }
 
-    /// An update of places that nothing else uses meanwhile, each lane's its own.
-    fn plain_update(&mut self, op: AtomicOp, ty: Type, at: Val, value: &Parts) -> Result<Parts> {
-        let old = self.load(ty, at);
+    /// An update of places that nothing else uses meanwhile, each lane's its own; in the other form, if there is one, and else
+    /// where they may be the same, too.
+    fn plain_update(&mut self, update: &Update<'_>, at: Val, other: Option<&Neighbours>) -> Result<Parts> {
+        let &Update { op, ty, value, places, old_is_used } = update;
         let scalar = ty.scalar().ok_or_else(|| CodegenError::broken(format!("{op} on {ty}")))?;
-        let pairs = old.iter().zip(value);
-        let new = pairs.map(|(&old, &v)| self.updated(op, scalar, old, v)).collect::<Result<Parts>>()?;
-        self.store(ty, at, &new);
-        Ok(old)
+        let near = other.map_or(at, |other| other.at);
+        let mask = self.mask;
+        if other.is_some_and(|other| other.is_of_all) {
+            self.mask = None;
+        }
+        let vectors = if old_is_used { None } else { self.vectors_of_update(op, ty, near, value) };
+        self.mask = mask;
+        // Made here, where it dominates both forms.
+        let value: Parts = match other {
+            Some(_) => value.iter().map(|&v| Val::Varying(self.wide(v))).collect(),
+            None => value.clone(),
+        };
+        let update = |l: &mut Self, at: Val| {
+            if let (Some((op, vectors)), Val::Linear { base, .. }) = (&vectors, at) {
+                l.update_vectors(*op, scalar, base, vectors)?;
+                return Ok(Parts::new());
+            }
+            if other.is_some() && !l.is_apart(at, ty) {
+                return l.atomic_parts(op, places, at, &value, old_is_used);
+            }
+            let old = l.load(ty, at);
+            let pairs = old.iter().zip(&value);
+            let new = pairs.map(|(&old, &v)| l.updated(op, scalar, old, v)).collect::<Result<Parts>>()?;
+            l.store(ty, at, &new);
+            Ok(old)
+        };
+        let old = match other {
+            None => update(self, at)?,
+            Some(other) => self.in_either_form(at, other, |l, at| {
+                let old = update(l, at)?;
+                Ok::<_, CodegenError>(if old_is_used { old } else { Parts::new() })
+            })?,
+        };
+        Ok(if old_is_used { old } else { self.unseen(places) })
+    }
+
+    /// What an update of neighbouring elements moves, as it lies in memory, where all parts are treated alike: turned around
+    /// if its negative is at hand, which other updates often have use for.
+    fn vectors_of_update(
+        &mut self,
+        op: AtomicOp,
+        ty: Type,
+        at: Val,
+        value: &Parts,
+    ) -> Option<(AtomicOp, SmallVec<[V; 4]>)> {
+        let (_, part) = self.interleaved(&parts(ty), ty, at)?;
+        if self.machine.gpu || part == Part::Scalar(Scalar::Bool) {
+            return None;
+        }
+        let mut value: SmallVec<[V; 4]> = value.iter().map(|&v| self.wide(v)).collect();
+        let negated = |v: &V| self.e.opcode(*v) == Some(LLVMOpcode::LLVMFNeg);
+        let opposite = match op {
+            AtomicOp::Add => Some(AtomicOp::Sub),
+            AtomicOp::Sub => Some(AtomicOp::Add),
+            _ => None,
+        };
+        let op = match opposite {
+            Some(opposite) if value.iter().all(negated) => {
+                value.iter_mut().for_each(|v| *v = self.e.operand(*v, 0));
+                opposite
+            }
+            _ => op,
+        };
+        Some((op, self.in_memory_order(part, &value)))
+    }
+
+    /// Updates neighbouring elements, all parts alike.
+    fn update_vectors(&mut self, op: AtomicOp, scalar: Scalar, base: V, vectors: &[V]) -> Result<()> {
+        let mut failed = None;
+        self.change_lanes(base, scalar.size(), vectors, |l, old, v| {
+            match l.updated(op, scalar, Val::Varying(old), Val::Varying(v)) {
+                Ok(new) => l.wide(new),
+                Err(error) => {
+                    failed = Some(error);
+                    old
+                }
+            }
+        });
+        failed.map_or(Ok(()), Err)
     }
 
     /// What a GPU's thread does to one place, whatever its lanes.

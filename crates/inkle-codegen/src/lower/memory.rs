@@ -198,7 +198,7 @@ impl<'m> Lower<'_, 'm> {
 
     /// Whether lanes hold neighbouring elements of a few equal parts: then whole vectors are read or written and
     /// shuffled, which is faster than an address per lane.
-    fn interleaved(&self, layout: &[(Part, u32)], ty: Type, at: Val) -> Option<(V, Part)> {
+    pub fn interleaved(&self, layout: &[(Part, u32)], ty: Type, at: Val) -> Option<(V, Part)> {
         let Val::Linear { base, stride } = at else { return None };
         let (first, n) = (layout.first()?.0, layout.len());
         let most = if self.machine.gpu { GPU_MAX_INTERLEAVE } else { MAX_INTERLEAVE };
@@ -231,22 +231,43 @@ impl<'m> Lower<'_, 'm> {
     }
 
     fn store_interleaved(&mut self, base: V, part: Part, value: &Parts) {
-        let all: SmallVec<[V; 4]> = value
-            .iter()
-            .map(|&v| {
-                let v = self.wide(v);
-                self.in_memory(v, part)
-            })
-            .collect();
+        let all: SmallVec<[V; 4]> = value.iter().map(|&v| self.wide(v)).collect();
         if self.machine.gpu {
+            let all: SmallVec<[V; 4]> = all.into_iter().map(|v| self.in_memory(v, part)).collect();
             return self.store_pieces(base, part, &all);
         }
-        let vectors = self.put_together(&all);
+        let vectors = self.in_memory_order(part, &all);
         let size = part.size();
         self.under_masks(value.len() as u32, |l, masks| {
             for (k, &v) in (0..).zip(&vectors) {
                 let at = l.e.byte_offset(base, k * l.lanes * size);
                 l.store_lanes(v, at, size, masks.map(|m| m[k as usize]));
+            }
+            SmallVec::new()
+        });
+    }
+
+    /// Values of a few equal parts as those of all lanes lie in memory.
+    pub fn in_memory_order(&self, part: Part, value: &[V]) -> SmallVec<[V; 4]> {
+        let all: SmallVec<[V; 4]> = value.iter().map(|&v| self.in_memory(v, part)).collect();
+        self.put_together(&all)
+    }
+
+    /// Reads vectors that lie one after the other, and writes what `change` makes of each and of another.
+    pub fn change_lanes(
+        &mut self,
+        base: V,
+        size: u32,
+        others: &[V],
+        mut change: impl FnMut(&mut Self, V, V) -> V,
+    ) {
+        self.under_masks(others.len() as u32, |l, masks| {
+            for (k, &other) in (0..).zip(others) {
+                let at = l.e.byte_offset(base, k * l.lanes * size);
+                let mask = masks.map(|m| m[k as usize]);
+                let old = l.load_lanes(l.e.type_of(other), at, size, mask);
+                let new = change(l, old, other);
+                l.store_lanes(new, at, size, mask);
             }
             SmallVec::new()
         });
@@ -433,7 +454,7 @@ impl<'m> Lower<'_, 'm> {
     fn under_masks(
         &mut self,
         n: u32,
-        access: impl Fn(&mut Self, Option<&[V]>) -> SmallVec<[V; 4]>,
+        mut access: impl FnMut(&mut Self, Option<&[V]>) -> SmallVec<[V; 4]>,
     ) -> SmallVec<[V; 4]> {
         let Some(mask) = self.mask else { return access(self, None) };
         let lanes = self.lanes;
