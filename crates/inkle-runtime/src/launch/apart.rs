@@ -1,11 +1,12 @@
 //! Workers that update copies of their own.
 //!
 //! The form of a kernel whose updates are plain can run on several threads at once if all that it does to an array is that
-//! it adds: the first worker adds to the array, each other one to a copy that starts as zeros, and at the end the copies are
-//! added to the array. What threads do to elements that are theirs alone needs not even that. Which arrays are of which kind
+//! it adds: the first worker adds to the array, each other one to a copy that starts as zeros, and when all are done the
+//! workers together add the copies to the array and make them zero again. What threads do to elements that are theirs alone needs not even that. Which arrays are of which kind
 //! the code says ([`Updates`]); whether they lie so that it holds for a launch is looked at here.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
 
 use inkle_ir::{ArrayDesc, LaunchBounds, MAX_DIMS, Scalar, TouchedArray, Updates, Use};
 use smallvec::SmallVec;
@@ -23,8 +24,10 @@ const MAX_KEPT: usize = 16 << 20;
 const LINE: usize = 64;
 /// How many bytes of an array are added up at a time.
 const PIECE: usize = 64 << 10;
+/// How often a worker looks whether the others are done before it lets other threads go first.
+const SPINS: u32 = 4096;
 
-/// Memory for copies, kept from launch to launch.
+/// Memory for copies, kept from launch to launch. Between launches all of it is zero.
 pub(super) type Scratch = Vec<u64>;
 
 /// An array that workers have copies of.
@@ -129,63 +132,78 @@ impl Plan {
         let words = (workers - 1) * (self.bytes / 8) + LINE / 8;
         if scratch.len() < words {
             *scratch = Vec::new();
-            scratch.resize(words, 0);
+            *scratch = vec![0; words];
         }
         let memory = (scratch.as_mut_ptr().expose_provenance()).next_multiple_of(LINE);
         let place = |worker: usize, array: &Summed| memory + (worker - 1) * self.bytes + array.offset;
-        let used: Vec<AtomicBool> = (0..workers).map(|_| AtomicBool::new(false)).collect();
-        let next = AtomicUsize::new(0);
-        let work = |worker: usize| {
+        let used: SmallVec<[AtomicBool; 16]> = (0..workers).map(|_| AtomicBool::new(false)).collect();
+        let (next_chunk, next_piece) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        // How many workers may be running a chunk.
+        let running = AtomicUsize::new(0);
+        let run_chunks = |worker: usize| {
             let mut own: SmallVec<[u64; 64]> = SmallVec::new();
             loop {
-                let chunk = next.fetch_add(1, Ordering::Relaxed);
+                // Whoever finds no chunk left knows of everyone who found one.
+                let chunk = next_chunk.fetch_add(1, Ordering::AcqRel);
                 if chunk >= chunks {
                     return;
                 }
                 if worker > 0 && own.is_empty() {
                     own.extend_from_slice(params);
                     for array in &self.arrays {
-                        let at = place(worker, array);
-                        // SAFETY: the bytes lie in `scratch`, which is borrowed here; no other worker has them.
-                        unsafe { fill_neutral(at, array) };
                         // What is before the array's first element is before the copy's.
-                        own[array.word] = own[array.word].wrapping_sub(array.address).wrapping_add(at as u64);
+                        let at = place(worker, array) as u64;
+                        own[array.word] = own[array.word].wrapping_sub(array.address).wrapping_add(at);
                     }
-                    used[worker].store(true, Ordering::Release);
+                    used[worker].store(true, Ordering::Relaxed);
                 }
                 let block = if worker > 0 { own.as_slice() } else { params };
                 let from = cut.begin + chunk as u64 * cut.step;
                 let to = (from + cut.step).min(cut.size);
-                // SAFETY: as for every launch of this block; the copies are like the arrays. That updates of the
-                // arrays meet no others is the caller's lock, and that only one worker has the arrays themselves.
+                // SAFETY: as for every launch of this block; the copies are like the arrays, and lie in `scratch`, which is
+                // borrowed here; no other worker has this one's. That updates of the arrays meet no others is the
+                // caller's lock, and that only one worker has the arrays themselves.
                 let run = || failures.enter(|| unsafe { entry(block.as_ptr().cast(), from, to) });
                 if chunk == 0 { timed(&run, to - from) } else { run() }
             }
         };
-        pool::parallel(workers, &work)?;
-        let of: Vec<usize> = (1..workers).filter(|&worker| used[worker].load(Ordering::Acquire)).collect();
-        for array in self.arrays.iter().filter(|_| !of.is_empty()) {
-            pool::parallel(array.bytes.div_ceil(PIECE), &|piece| {
-                let from = piece * PIECE;
+        let work = |worker: usize| {
+            running.fetch_add(1, Ordering::Relaxed);
+            run_chunks(worker);
+            running.fetch_sub(1, Ordering::Release);
+            // No chunk is left, so who comes now runs none: once nobody does, all are done.
+            let mut looks = 0;
+            while running.load(Ordering::Acquire) > 0 {
+                looks += 1;
+                if looks < SPINS { std::hint::spin_loop() } else { thread::yield_now() }
+            }
+            while let Some((array, from)) = self.piece(next_piece.fetch_add(1, Ordering::Relaxed)) {
                 let bytes = PIECE.min(array.bytes - from);
-                for &worker in &of {
-                    // SAFETY: the copy lies in `scratch`, the array is the launch's; both hold scalars of this type,
-                    // aligned. Each piece is one call's, and the workers are done.
-                    unsafe {
-                        add_to(
-                            array.address as usize + from,
-                            place(worker, array) + from,
-                            bytes,
-                            array.scalar,
-                        )
-                    };
+                for worker in (1..workers).filter(|&worker| used[worker].load(Ordering::Relaxed)) {
+                    let (to, copy) = (array.address as usize + from, place(worker, array) + from);
+                    // SAFETY: the copy lies in `scratch`, where it is padded to whole lines, the array is the launch's;
+                    // both hold scalars of this type, aligned. Each piece is one worker's, and no chunk is running.
+                    unsafe { move_sums(to, copy, bytes, array.scalar) };
                 }
-            })?;
-        }
+            }
+        };
+        pool::parallel(workers, &work)?;
         if scratch.len() * 8 > MAX_KEPT {
             *scratch = Vec::new();
         }
         Ok(())
+    }
+
+    /// A piece of the arrays that have copies, counted through: the array, and where in it the piece begins, bytes.
+    fn piece(&self, mut number: usize) -> Option<(&Summed, usize)> {
+        for array in &self.arrays {
+            let pieces = array.bytes.div_ceil(PIECE);
+            if number < pieces {
+                return Some((array, number * PIECE));
+            }
+            number -= pieces;
+        }
+        None
     }
 }
 
@@ -290,53 +308,37 @@ macro_rules! for_scalar {
     };
 }
 
-/// What changes nothing when it is added: of floats the negative zero.
-trait Neutral {
-    const NEUTRAL: Self;
-}
-
-impl Neutral for f32 {
-    const NEUTRAL: f32 = -0.0;
-}
-
-impl Neutral for f64 {
-    const NEUTRAL: f64 = -0.0;
-}
-
-impl Neutral for std::num::Wrapping<u32> {
-    const NEUTRAL: Self = std::num::Wrapping(0);
-}
-
-impl Neutral for std::num::Wrapping<u64> {
-    const NEUTRAL: Self = std::num::Wrapping(0);
-}
-
-/// # Safety
-/// `at` is the address of as many bytes as the array has, aligned for its scalars, which nobody else uses.
-unsafe fn fill_neutral(at: usize, array: &Summed) {
-    for_scalar!(array.scalar, T => {
-        let count = array.bytes / size_of::<T>();
-        // SAFETY: the caller's contract.
-        let all = unsafe { std::slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut::<T>(at), count) };
-        all.fill(T::NEUTRAL);
-    });
-}
-
-/// Adds the scalars at `from` to those at `to`.
+/// Adds the scalars at `from` to those at `to` and makes them zero. Where nothing was added to a copy its bits are zero, and
+/// what is there stays as it is, negative zeros too.
 ///
 /// # Safety
-/// Both are addresses of `bytes` bytes of such scalars, aligned, that do not overlap; nobody else uses them meanwhile.
-unsafe fn add_to(to: usize, from: usize, bytes: usize, scalar: Scalar) {
+/// Both are addresses of `bytes` bytes of such scalars, aligned, that do not overlap; nobody else uses them meanwhile. `from`
+/// begins a line, and the bytes up to the end of its last line are there, too, and zero.
+unsafe fn move_sums(to: usize, from: usize, bytes: usize, scalar: Scalar) {
     for_scalar!(scalar, T => {
+        const PER_LINE: usize = LINE / size_of::<T>();
         let count = bytes / size_of::<T>();
         // SAFETY: the caller's contract.
         let (to, from) = unsafe {
             (
                 std::slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut::<T>(to), count),
-                std::slice::from_raw_parts(std::ptr::with_exposed_provenance::<T>(from), count),
+                std::slice::from_raw_parts_mut(
+                    std::ptr::with_exposed_provenance_mut::<[u64; LINE / 8]>(from),
+                    bytes.div_ceil(LINE),
+                ),
             )
         };
-        to.iter_mut().zip(from).for_each(|(to, &from)| *to += from);
+        for (to, line) in to.chunks_mut(PER_LINE).zip(from) {
+            if line.iter().fold(0, |all, word| all | word) == 0 {
+                continue;
+            }
+            // SAFETY: a line is as many such scalars, for which all bits are values.
+            let sums = unsafe { std::mem::transmute::<[u64; LINE / 8], [T; PER_LINE]>(*line) };
+            for (to, sum) in to.iter_mut().zip(sums) {
+                *to = if sum == T::default() { *to } else { *to + sum };
+            }
+            *line = [0; LINE / 8];
+        }
     });
 }
 
@@ -437,6 +439,7 @@ mod tests {
                 run();
             };
             plan.run(add, &params, &cut, &mut scratch, &failures, &timed).unwrap();
+            assert!(scratch.iter().all(|&word| word == 0), "the next launch finds zeros");
         }
         assert_eq!(a, [1.0 + 4.0 * 700.0; 10]);
         assert_eq!(b[..7], [4.0 * 2000.0; 7]);

@@ -101,7 +101,7 @@ enum Form {
 }
 
 /// About how many bytes of copies can be made and added up again in a tick.
-const BYTES_PER_TICK: u64 = 2;
+const BYTES_PER_TICK: u64 = 6;
 
 /// The most chunks per thread: enough to even out, few enough to cost nothing.
 const CHUNKS_PER_THREAD: u64 = 16;
