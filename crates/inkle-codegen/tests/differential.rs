@@ -135,6 +135,23 @@ fn indices_that_count_from_the_end() {
 }
 
 #[test]
+fn angles_large_and_small() {
+    // One in eight is large, so that vectors have some, none or all kinds.
+    let angles = |n: i32, r: &mut Numbers| -> Vec<f32> {
+        let one = |r: &mut Numbers| if r.below(8) == 0 { r.unit() * 1e9 } else { r.unit() * 7.0 };
+        (0..n).map(|_| one(r)).collect()
+    };
+    let launches = launches(|n, r| {
+        vec![Arg::f32(angles(n, r)), Arg::f32(angles(n, r)), Arg::f32(vec![0.0; n as usize])]
+    });
+    // Without fused operations angles are reduced another way.
+    let targets: Vec<CpuTarget> =
+        runnable_targets().into_iter().filter(|target| target.cpu != "x86-64-v2").collect();
+    let out = same(kernel!("angles"), &launches, 7, &targets, &WAYS);
+    assert!(as_f32s(out[3][2].data()).iter().all(|v| v.is_finite() && *v != 0.0));
+}
+
+#[test]
 fn divergent_if() {
     let launches = launches(|n, r| vec![Arg::f32(units(n, r)), Arg::f32(units(n, r)), Arg::Bytes(i32s([n]))]);
     same_everywhere(kernel!("divergent_if"), &launches, 3);

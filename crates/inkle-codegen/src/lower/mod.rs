@@ -83,6 +83,8 @@ pub(crate) struct Machine {
     pub masked_memory: bool,
     /// A gather is quicker than a read for each lane.
     pub quick_gathers: bool,
+    /// Functions can be called that leave all registers as they are.
+    pub keeps_registers: bool,
 }
 
 impl Machine {
@@ -97,6 +99,7 @@ impl Machine {
                 f16_convert: cpu.has("f16c") || cpu.family() == Some(crate::target::Family::Aarch64),
                 masked_memory: cpu.has_masked_memory(),
                 quick_gathers: cpu.has_quick_gathers(),
+                keeps_registers: cpu.family() == Some(crate::target::Family::X86),
             },
             Target::Cuda(cuda) => {
                 let data_space = if has_local_arrays(module) { 0 } else { 1 };
@@ -109,6 +112,7 @@ impl Machine {
                     f16_convert: true,
                     masked_memory: false,
                     quick_gathers: false,
+                    keeps_registers: false,
                 }
             }
         }

@@ -338,7 +338,7 @@ impl Lower<'_, '_> {
         let branch = self.e.cond_br(any, far, join);
         self.e.set_branch_weights(branch, 1, 1 << 20);
         self.e.at_end(far);
-        let exact = self.lanes_call(&format!("inkle_{name}f"), &[x]);
+        let exact = self.rare_lanes_call(&format!("inkle_{name}f"), &[x]);
         let mixed = self.e.select(huge, exact, result);
         let far_end = self.e.current_block();
         self.e.br(join);

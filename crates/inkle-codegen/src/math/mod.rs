@@ -107,14 +107,29 @@ impl<'m> Lower<'_, 'm> {
 
     /// A function of the runtime: the scalar one, or for vectors the one that takes them in memory.
     pub(crate) fn lanes_call(&mut self, symbol: &str, args: &[V]) -> V {
-        let Some(lanes) = self.e.lanes(args[0]) else {
-            return self.scalar_call(symbol, args);
-        };
+        match self.e.lanes(args[0]) {
+            None => self.scalar_call(symbol, args),
+            Some(lanes) => self.vector_call(&format!("{symbol}_lanes"), lanes, args, false),
+        }
+    }
+
+    /// The same where code seldom comes by: what is in registers need not be saved around the call.
+    fn rare_lanes_call(&mut self, symbol: &str, args: &[V]) -> V {
+        match self.e.lanes(args[0]) {
+            Some(lanes) if self.machine.keeps_registers => {
+                self.vector_call(&format!("{symbol}_lanes_kept"), lanes, args, true)
+            }
+            _ => self.lanes_call(symbol, args),
+        }
+    }
+
+    /// A function of the runtime that takes vectors in memory and gives one in the place of the first, and after which all
+    /// registers are as they were if it is `kept`.
+    fn vector_call(&mut self, name: &str, lanes: u32, args: &[V], kept: bool) -> V {
         let wide = self.e.type_of(args[0]);
         let slots: SmallVec<[V; 2]> =
             args.iter().enumerate().map(|(index, &arg)| self.math_slot(wide, index, arg)).collect();
-        let name = format!("{symbol}_lanes");
-        let function = match self.e.find_function(&name) {
+        let function = match self.e.find_function(name) {
             Some(f) => f,
             None => {
                 let params: SmallVec<[Ty; 3]> = slots
@@ -122,11 +137,14 @@ impl<'m> Lower<'_, 'm> {
                     .map(|&slot| self.e.type_of(slot))
                     .chain(std::iter::once(self.e.int(32)))
                     .collect();
-                let f = self.e.declare(&name, self.e.function_type(self.e.void(), &params));
+                let f = self.e.declare(name, self.e.function_type(self.e.void(), &params));
                 for name in ["nounwind", "willreturn", "nofree", "nosync"] {
                     self.e.attribute(f, u32::MAX, name, 0);
                 }
                 self.e.attribute(f, u32::MAX, "memory", ARGUMENTS_ONLY);
+                if kept {
+                    self.e.string_attribute(f, "no_caller_saved_registers", "");
+                }
                 f
             }
         };

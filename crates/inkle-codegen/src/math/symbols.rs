@@ -76,6 +76,7 @@ pub fn runtime_symbols() -> &'static [RuntimeSymbol] {
         "inkle_cbrt_lanes" F64Lanes,
         "inkle_erf_lanes" F64Lanes, "inkle_erfc_lanes" F64Lanes, "inkle_erfinv_lanes" F64Lanes, "inkle_erfcinv_lanes" F64Lanes,
         "inkle_pow_lanes" F64F64Lanes, "inkle_atan2_lanes" F64F64Lanes, "inkle_fmod_lanes" F64F64Lanes,
+        "inkle_sinf_lanes_kept" F32Lanes, "inkle_cosf_lanes_kept" F32Lanes, "inkle_tanf_lanes_kept" F32Lanes,
         "inkle_print" Print, "inkle_fail" Print, "inkle_warn" Print,
         "memcpy" Memory, "memmove" Memory, "memset" Memory,
     }

@@ -10,17 +10,26 @@ use super::math::{
 };
 
 /// `x[i] = f(x[i])` for `n` elements.
-type Unary<T> = unsafe extern "C" fn(x: *mut T, n: u32);
+pub(super) type Unary<T> = unsafe extern "C" fn(x: *mut T, n: u32);
 /// `x[i] = f(x[i], y[i])` for `n` elements.
 type Binary<T> = unsafe extern "C" fn(x: *mut T, y: *const T, n: u32);
+
+/// `x[i] = f(x[i])` for `n` elements.
+///
+/// # Safety
+/// There are so many at `x`, and nobody else uses them meanwhile.
+pub(super) unsafe fn each<T: Copy>(x: *mut T, n: u32, f: impl Fn(T) -> T) {
+    // SAFETY: as the caller says.
+    let x = unsafe { std::slice::from_raw_parts_mut(x, n as usize) };
+    x.iter_mut().for_each(|x| *x = f(*x));
+}
 
 macro_rules! unary {
     ($ty:ty; $($name:ident)*) => {
         [$({
             unsafe extern "C" fn over_lanes(x: *mut $ty, n: u32) {
                 // SAFETY: compiled code gives a vector of `n` elements in its own stack frame.
-                let x = unsafe { std::slice::from_raw_parts_mut(x, n as usize) };
-                x.iter_mut().for_each(|x| *x = $name(*x));
+                unsafe { each(x, n, |x| $name(x)) }
             }
             (concat!("inkle_", stringify!($name), "_lanes"), (over_lanes as Unary<$ty>) as usize)
         }),*]

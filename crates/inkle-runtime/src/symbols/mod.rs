@@ -2,11 +2,12 @@
 //!
 //! The table is fixed when inkle is built: names are never looked up in the process or the system's
 //! libraries, so a kernel computes the same everywhere. Math functions are `inkle_<name>f` for f32 and
-//! `inkle_<name>` for f64, with `_lanes` added for all lanes of a vector.
+//! `inkle_<name>` for f64, with `_lanes` added for all lanes of a vector and `_kept` where all registers stay as they are.
 
 mod erf;
 mod half;
 mod int128;
+mod kept;
 mod lanes;
 mod math;
 mod print;
@@ -35,6 +36,7 @@ fn table() -> &'static [Entry] {
         table.extend(math::entries());
         table.extend(erf::entries());
         table.extend(lanes::entries());
+        table.extend(kept::entries());
         table.extend(half::entries());
         table.extend(int128::entries());
         table.extend(print::entries());
