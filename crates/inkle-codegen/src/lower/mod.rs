@@ -75,6 +75,8 @@ pub(crate) struct Machine {
     pub data_space: u32,
     /// A fused multiply-add is one instruction.
     pub fma: bool,
+    /// There are vectors of 512 bits, as AVX-512 has them.
+    pub avx512: bool,
     /// Minimum and maximum that prefer a number to NaN are instructions.
     pub min_max: bool,
     /// Conversions between f16 and f32 are instructions.
@@ -95,6 +97,7 @@ impl Machine {
                 arch: 0,
                 data_space: 0,
                 fma: cpu.has_fma(),
+                avx512: cpu.has("avx512f"),
                 min_max: cpu.family() == Some(crate::target::Family::Aarch64),
                 f16_convert: cpu.has("f16c") || cpu.family() == Some(crate::target::Family::Aarch64),
                 masked_memory: cpu.has_masked_memory(),
@@ -108,6 +111,7 @@ impl Machine {
                     arch: cuda.arch,
                     data_space,
                     fma: true,
+                    avx512: false,
                     min_max: true,
                     f16_convert: true,
                     masked_memory: false,

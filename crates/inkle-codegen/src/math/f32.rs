@@ -149,13 +149,23 @@ impl Lower<'_, '_> {
 
     /// `a * b + c`, fused where that is one instruction.
     pub(super) fn muladd(&mut self, a: V, b: V, c: V) -> V {
-        if self.machine.fma {
-            let ty = self.e.type_of(a);
-            self.e.intrinsic("llvm.fma", &[ty], &[a, b, c])
-        } else {
+        if !self.machine.fma {
             let product = self.e.fmul(a, b);
-            self.e.fadd(product, c)
+            return self.e.fadd(product, c);
         }
+        let ty = self.e.type_of(a);
+        // AVX-512's own name for it, rounding as usual: of LLVM's it asks again and again whether an operand is better
+        // negated, and tries that with each element of each constant.
+        let own = match self.e.lanes(a) {
+            Some(16) if ty == self.e.vector(self.e.float(), 16) => "llvm.x86.avx512.vfmadd.ps.512",
+            Some(8) if ty == self.e.vector(self.e.double(), 8) => "llvm.x86.avx512.vfmadd.pd.512",
+            _ => "",
+        };
+        if self.machine.avx512 && !own.is_empty() {
+            const AS_USUAL: i32 = 4;
+            return self.e.intrinsic(own, &[], &[a, b, c, self.e.i32(AS_USUAL)]);
+        }
+        self.e.intrinsic("llvm.fma", &[ty], &[a, b, c])
     }
 
     /// A polynomial by Horner's rule; coefficients from the lowest power.
