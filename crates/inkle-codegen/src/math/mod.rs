@@ -142,6 +142,9 @@ impl<'m> Lower<'_, 'm> {
                     self.e.attribute(f, u32::MAX, name, 0);
                 }
                 self.e.attribute(f, u32::MAX, "memory", ARGUMENTS_ONLY);
+                for index in 1..=slots.len() as u32 {
+                    self.e.attribute(f, index, "captures", 0);
+                }
                 if kept {
                     self.e.string_attribute(f, "no_caller_saved_registers", "");
                 }
