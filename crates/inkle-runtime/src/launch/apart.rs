@@ -137,17 +137,23 @@ impl Plan {
         let memory = (scratch.as_mut_ptr().expose_provenance()).next_multiple_of(LINE);
         let place = |worker: usize, array: &Summed| memory + (worker - 1) * self.bytes + array.offset;
         let used: SmallVec<[AtomicBool; 16]> = (0..workers).map(|_| AtomicBool::new(false)).collect();
-        let (next_chunk, next_piece) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        // Each worker begins with the chunks that are its own, every `workers`th, and goes on with the others'. Parts of a launch
+        // often go through an array one after the other, such as the edges of each direction of a grid: then what a worker
+        // adds to is the same in all of them, and less of its copy is touched.
+        let next_chunk: SmallVec<[AtomicUsize; 16]> = (0..workers).map(|_| AtomicUsize::new(0)).collect();
+        let take_chunk = |worker: usize| {
+            (worker..worker + workers).map(|of| of % workers).find_map(|of| {
+                // Whoever finds no chunk left knows of everyone who found one.
+                let chunk = of + workers * next_chunk[of].fetch_add(1, Ordering::AcqRel);
+                (chunk < chunks).then_some(chunk)
+            })
+        };
+        let next_piece = AtomicUsize::new(0);
         // How many workers may be running a chunk.
         let running = AtomicUsize::new(0);
         let run_chunks = |worker: usize| {
             let mut own: SmallVec<[u64; 64]> = SmallVec::new();
-            loop {
-                // Whoever finds no chunk left knows of everyone who found one.
-                let chunk = next_chunk.fetch_add(1, Ordering::AcqRel);
-                if chunk >= chunks {
-                    return;
-                }
+            while let Some(chunk) = take_chunk(worker) {
                 if worker > 0 && own.is_empty() {
                     own.extend_from_slice(params);
                     for array in &self.arrays {

@@ -103,6 +103,10 @@ enum Form {
 /// About how many bytes of copies can be made and added up again in a tick.
 const BYTES_PER_TICK: u64 = 6;
 
+/// Chunks per worker that updates a copy: a number with many divisors, so that of several equal parts of a launch each has as many
+/// chunks of each worker as the others, in the same places.
+const CHUNKS_APART: u64 = 12;
+
 /// The most chunks per thread: enough to even out, few enough to cost nothing.
 const CHUNKS_PER_THREAD: u64 = 16;
 
@@ -368,8 +372,10 @@ impl CpuFunction {
         scratch: &mut Scratch,
         failures: &FailureScope,
     ) -> Result<(), RuntimeError> {
-        let step = self.step(threads.end - threads.start, self.alone_cost.load(Ordering::Relaxed));
-        let cut = Cut { begin: threads.start, size: threads.end, step, workers: pool::cpu_threads() };
+        let (size, workers) = (threads.end - threads.start, pool::cpu_threads());
+        let chunks = workers as u64 * CHUNKS_APART;
+        let step = size.div_ceil(chunks).next_multiple_of(self.lanes);
+        let cut = Cut { begin: threads.start, size: threads.end, step, workers };
         let timed = |run: &dyn Fn(), threads: u64| {
             let start = ticks();
             run();

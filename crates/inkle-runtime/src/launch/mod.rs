@@ -4,6 +4,7 @@ mod apart;
 mod cpu;
 mod cuda;
 pub(crate) mod pool;
+mod share;
 
 pub use cpu::{CpuEntry, CpuFunction};
 pub use cuda::{CudaFunction, CudaModule, LaunchConfig};

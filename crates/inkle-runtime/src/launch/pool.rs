@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use super::share::Board;
 use crate::error::RuntimeError;
 
 /// Zero until the number is first needed.
@@ -12,8 +13,10 @@ static THREADS: AtomicUsize = AtomicUsize::new(0);
 static POOL: Mutex<Option<Workers>> = Mutex::new(None);
 
 /// A pool and the process that made it: after a fork the child has the pool but not its threads.
+#[derive(Clone)]
 struct Workers {
     pool: Arc<ThreadPool>,
+    board: Arc<Board>,
     process: u32,
 }
 
@@ -69,7 +72,7 @@ fn build(count: usize) -> Result<Workers, RuntimeError> {
         .thread_name(|i| format!("inkle-cpu-{i}"))
         .build()
         .map_err(|error| RuntimeError::Threads { count, reason: error.to_string() })?;
-    Ok(Workers { pool: Arc::new(pool), process: std::process::id() })
+    Ok(Workers { pool: Arc::new(pool), board: Arc::default(), process: std::process::id() })
 }
 
 /// Ends a pool. One of another process has no threads that could hear it.
@@ -79,7 +82,7 @@ fn retire(workers: Option<Workers>) {
     }
 }
 
-fn pool() -> Result<Option<Arc<ThreadPool>>, RuntimeError> {
+fn pool() -> Result<Option<Workers>, RuntimeError> {
     let count = cpu_threads();
     if count <= 1 {
         return Ok(None);
@@ -89,7 +92,7 @@ fn pool() -> Result<Option<Arc<ThreadPool>>, RuntimeError> {
         retire(workers.take());
         *workers = Some(build(count)?);
     }
-    Ok(workers.as_ref().map(|w| w.pool.clone()))
+    Ok(workers.clone())
 }
 
 /// Whether this is a thread of a pool.
@@ -113,25 +116,13 @@ pub(crate) fn work_elsewhere() -> bool {
 /// Which thread does which chunk is not defined.
 pub(crate) fn parallel(chunks: usize, work: &(dyn Fn(usize) + Sync)) -> Result<(), RuntimeError> {
     let pool = if chunks > 1 { pool()? } else { None };
-    let Some(pool) = pool else {
+    let Some(Workers { pool, board, .. }) = pool else {
         (0..chunks).for_each(work);
         return Ok(());
     };
-    let next = AtomicUsize::new(0);
-    let drain = || {
-        loop {
-            let chunk = next.fetch_add(1, Ordering::Relaxed);
-            if chunk >= chunks {
-                return;
-            }
-            work(chunk);
-        }
-    };
-    pool.in_place_scope(|scope| {
-        for _ in 0..pool.current_num_threads().min(chunks - 1) {
-            scope.spawn(|_| drain());
-        }
-        drain();
+    board.share(chunks, work, pool.current_num_threads(), || {
+        let board = board.clone();
+        pool.spawn(move || board.help());
     });
     Ok(())
 }
