@@ -86,10 +86,16 @@ impl CpuTarget {
         let implied = (level >= 2 && V2.contains(&feature))
             || (level >= 3 && V3.contains(&feature))
             || (level >= 4 && V4.contains(&feature));
-        let named = |sign: char| {
-            self.features.split(',').any(|f| f.strip_prefix(sign).is_some_and(|name| name == feature))
+        let named = |sign: u8| {
+            // Asked often, of a long list: found as text before it is looked at.
+            let list = self.features.as_bytes();
+            self.features.match_indices(feature).any(|(at, _)| {
+                let ends = matches!(list.get(at + feature.len()), None | Some(b','));
+                let starts = at == 1 || (at > 1 && list[at - 2] == b',');
+                ends && starts && list[at - 1] == sign
+            })
         };
-        (implied || named('+')) && !named('-')
+        (implied || named(b'+')) && !named(b'-')
     }
 }
 

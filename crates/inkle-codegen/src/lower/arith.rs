@@ -246,16 +246,21 @@ impl<'m> Lower<'_, 'm> {
     }
 
     /// The smaller or larger float; of a number and NaN the number.
-    pub fn float_min_max(&self, better: Real, intrinsic: &str, x: V, y: V) -> V {
-        let e = &self.e;
+    pub fn float_min_max(&mut self, better: Real, intrinsic: &str, x: V, y: V) -> V {
         if self.machine.min_max {
-            return e.intrinsic(intrinsic, &[e.type_of(x)], &[x, y]);
+            return self.e.intrinsic(intrinsic, &[self.e.type_of(x)], &[x, y]);
         }
         // LLVM sometimes calls C's fmin and fmax for the intrinsics on x86.
-        let first = e.fcmp(better, x, y);
-        let chosen = e.select(first, x, y);
-        let y_is_nan = e.fcmp(Real::LLVMRealUNO, y, y);
-        e.select(y_is_nan, x, chosen)
+        let chosen = match better {
+            Real::LLVMRealOLT => self.smaller_512(x, y),
+            _ => self.larger_512(x, y),
+        };
+        let chosen = chosen.unwrap_or_else(|| {
+            let first = self.e.fcmp(better, x, y);
+            self.e.select(first, x, y)
+        });
+        let y_is_nan = self.e.fcmp(Real::LLVMRealUNO, y, y);
+        self.e.select(y_is_nan, x, chosen)
     }
 
     fn integer(&mut self, op: BinaryOp, scalar: Scalar, x: V, y: V) -> Result<V> {

@@ -153,18 +153,10 @@ impl Lower<'_, '_> {
             let product = self.e.fmul(a, b);
             return self.e.fadd(product, c);
         }
-        let ty = self.e.type_of(a);
-        // AVX-512's own name for it, rounding as usual: of LLVM's it asks again and again whether an operand is better
-        // negated, and tries that with each element of each constant.
-        let own = match self.e.lanes(a) {
-            Some(16) if ty == self.e.vector(self.e.float(), 16) => "llvm.x86.avx512.vfmadd.ps.512",
-            Some(8) if ty == self.e.vector(self.e.double(), 8) => "llvm.x86.avx512.vfmadd.pd.512",
-            _ => "",
-        };
-        if self.machine.avx512 && !own.is_empty() {
-            const AS_USUAL: i32 = 4;
-            return self.e.intrinsic(own, &[], &[a, b, c, self.e.i32(AS_USUAL)]);
+        if let Some(v) = self.fma_512(a, b, c) {
+            return v;
         }
+        let ty = self.e.type_of(a);
         self.e.intrinsic("llvm.fma", &[ty], &[a, b, c])
     }
 
@@ -190,6 +182,9 @@ impl Lower<'_, '_> {
     /// Bounds `x`; NaN stays.
     pub(super) fn clamp(&mut self, x: V, low: f64, high: f64) -> V {
         let (low, high) = (self.real(x, low), self.real(x, high));
+        if let Some(x) = self.smaller_512(high, x) {
+            return self.larger_512(low, x).unwrap_or(x);
+        }
         let over = self.e.fcmp(Real::LLVMRealOGT, x, high);
         let x = self.e.select(over, high, x);
         let under = self.e.fcmp(Real::LLVMRealOLT, x, low);
@@ -207,8 +202,12 @@ impl Lower<'_, '_> {
         (n, self.e.sub(bits, zero))
     }
 
-    /// `v * 2^n` for |n| < 254, in two steps so that results may be subnormal or overflow.
-    fn scale(&mut self, v: V, n: V) -> V {
+    /// `v * 2^n` for |n| < 254; the number as a float and as an integer. In two steps, so that results may be subnormal or
+    /// overflow: the first is exact.
+    fn scale(&mut self, v: V, (float, n): (V, V)) -> V {
+        if let Some(v) = self.scale_512(v, float) {
+            return v;
+        }
         let half = self.e.ashr(n, self.whole(n, 1));
         let rest = self.e.sub(n, half);
         let mut v = v;
@@ -243,7 +242,13 @@ impl Lower<'_, '_> {
         let square = self.e.fmul(r, r);
         let tail = self.muladd(square, p, r);
         let sum = self.e.fadd(self.real(x, 1.0), tail);
-        let power = if halvings == 0 { power } else { self.e.sub(power, self.whole(power, halvings)) };
+        let power = match halvings {
+            0 => (n, power),
+            _ => (
+                self.e.fsub(n, self.real(n, halvings as f64)),
+                self.e.sub(power, self.whole(power, halvings)),
+            ),
+        };
         self.scale(sum, power)
     }
 
@@ -254,7 +259,7 @@ impl Lower<'_, '_> {
         let p = self.poly(r, &EXP2);
         let one = self.real(x, 1.0);
         let sum = self.muladd(r, p, one);
-        self.scale(sum, power)
+        self.scale(sum, (n, power))
     }
 
     fn split_f32(&mut self, x: V) -> Split {

@@ -8,6 +8,7 @@
 //!   memory. Their names are unknown to LLVM on purpose: it would widen a kernel around functions that it knows and then call them lane
 //!   by lane anyway.
 
+mod avx512;
 mod f32;
 mod f32_more;
 mod gpu;
