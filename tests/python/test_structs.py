@@ -1,5 +1,8 @@
 """wp.struct: values from Python, fields in kernels, nested structs, arrays in structs and arrays of structs."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from _support import kernel_from, load, run
@@ -308,3 +311,67 @@ def test_numbers_of_numpy_and_booleans_fill_vectors_with_a_warning():
     finally:
         wp.config.quiet = quiet
     assert list(filled.v) == [1.5] * 3 and list(filled.t) == [1.0] * 7
+
+
+@wp.struct
+class Row:
+    values: wp.array(dtype=float)
+
+
+@wp.struct
+class Table:
+    rows: wp.array(dtype=Row)
+
+
+def row(value, device):
+    made = Row()
+    made.values = wp.full(4, value, dtype=float, device=device)
+    return made
+
+
+@wp.kernel
+def sum_rows(rows: wp.array(dtype=Row), out: wp.array(dtype=float)):
+    i = wp.tid()
+    for k in range(rows[i].values.shape[0]):
+        out[i] += rows[i].values[k]
+
+
+def sums(rows):
+    # What nobody keeps is given back, and its memory is used again here.
+    gc.collect()
+    others = [wp.full(4, 100.0, dtype=float, device=rows.device) for _ in range(50)]
+    out = wp.zeros(rows.size, dtype=float, device=rows.device)
+    wp.launch(sum_rows, dim=rows.size, inputs=[rows, out], device=rows.device)
+    assert others[0].numpy()[0] == 100.0
+    return out.numpy().tolist()
+
+
+def test_arrays_of_structs_keep_the_arrays_of_their_elements(device):
+    rows = wp.array([row(1.0, device), row(2.0, device)], dtype=Row, device=device)
+    assert sums(rows) == [4.0, 8.0]
+    rows[1] = row(3.0, device)
+    assert sums(rows) == [4.0, 12.0]
+    rows.fill_(row(4.0, device))
+    assert sums(rows) == [16.0, 16.0]
+    rows.assign([row(5.0, device), row(6.0, device)])
+    assert sums(rows) == [20.0, 24.0]
+
+
+def test_copies_of_arrays_of_structs_keep_the_arrays_of_their_elements(device):
+    rows = wp.array([row(1.0, device), row(2.0, device)], dtype=Row, device=device)
+    copy, last = wp.clone(rows), wp.empty(1, dtype=Row, device=device)
+    wp.copy(last, rows, src_offset=1, count=1)
+    table = Table()
+    table.rows = rows[1:]
+    del rows
+    assert (sums(copy), sums(last), sums(table.rows)) == ([4.0, 8.0], [8.0], [8.0])
+
+
+def test_arrays_that_elements_no_longer_refer_to_are_given_back(device):
+    first, second = row(1.0, device), row(2.0, device)
+    lives = [weakref.ref(first.values), weakref.ref(second.values)]
+    rows = wp.array([first, second], dtype=Row, device=device)
+    del first, second
+    assert all(life() is not None for life in lives)
+    rows.fill_(row(4.0, device))
+    assert all(life() is None for life in lives)

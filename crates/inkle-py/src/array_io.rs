@@ -66,15 +66,17 @@ pub fn from_data(
         && let Ok(items) = data.cast::<PyList>()
         && items.iter().all(|item| item.is_instance_of::<StructInstance>())
     {
-        let mut bytes = Vec::new();
+        let (mut bytes, mut referents) = (Vec::new(), Vec::new());
         for item in items.iter() {
             bytes.extend(element_bytes(&item, *ty)?);
+            referents.extend(item.cast::<StructInstance>()?.get().referents(py));
         }
         let shape = match source.shape {
             Some(shape) => shape_argument(shape)?,
             None => vec![items.len() as i64],
         };
         let array = place(py, source, *ty, &shape, &bytes)?;
+        array.set_referents(referents);
         return Ok((array, object.clone().unbind()));
     }
     if !is_host && data.hasattr(intern!(py, "__dlpack__"))? {

@@ -223,17 +223,21 @@ pub fn element_bytes(value: &Bound<'_, PyAny>, ty: Type) -> PyResult<Vec<u8>> {
 /// # Errors
 /// When the value does not fit the element type.
 pub fn fill(array: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    let py = value.py();
-    let ty = array.runtime(py)?.dtype();
-    fill_bytes(array, py, &element_bytes(value, ty)?)
+    let ty = array.runtime(value.py())?.dtype();
+    fill_bytes(array, value, &element_bytes(value, ty)?)
 }
 
-/// Sets every element to these bytes.
+/// Sets every element to `value`, of which these are the bytes.
 ///
 /// # Errors
 /// The runtime's.
-pub fn fill_bytes(array: &Array, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
-    array.runtime(py)?.fill(bytes, None).into_py(py)
+pub fn fill_bytes(array: &Array, value: &Bound<'_, PyAny>, bytes: &[u8]) -> PyResult<()> {
+    let py = value.py();
+    let target = array.runtime(py)?;
+    target.fill(bytes, None).into_py(py)?;
+    let instance = value.cast::<StructInstance>();
+    target.set_referents(instance.map_or_else(|_| Vec::new(), |it| it.get().referents(py).collect()));
+    Ok(())
 }
 
 /// A contiguous copy, on another device if one is given.

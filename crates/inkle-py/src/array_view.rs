@@ -145,7 +145,7 @@ pub fn set(array: &Bound<'_, Array>, key: &Bound<'_, PyAny>, value: &Bound<'_, P
     let part = runtime.select(&indices(key, runtime.ndim())?).into_py(py)?;
     let target = view_of(array, part, array.get().dtype_object(py)?)?;
     if let Ok(bytes) = array_new::element_bytes(value, runtime.dtype()) {
-        array_new::fill_bytes(target.get(), py, &bytes)?;
+        array_new::fill_bytes(target.get(), value, &bytes)?;
         return crate::tape::record_fill(&target);
     }
     match value.cast::<Array>() {

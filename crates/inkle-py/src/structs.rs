@@ -361,6 +361,11 @@ impl StructInstance {
         self.storage.objects(py, self.offset, self.decl.get().size)
     }
 
+    /// What the instance's bytes refer to: its arrays, and so their memory.
+    pub fn referents(&self, py: Python<'_>) -> impl Iterator<Item = inkle_runtime::Referent> {
+        self.arrays(py).into_iter().map(|(_, array)| Arc::new(array) as inkle_runtime::Referent)
+    }
+
     fn get_field<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
         let field = &self.decl.get().fields[index];
         let offset = self.offset + field.layout.offset;

@@ -42,7 +42,7 @@ pub mod record;
 mod stream;
 pub mod symbols;
 
-pub use array::{Array, HostBytes, HostBytesMut, Index, Prepared, Slice, Units};
+pub use array::{Array, HostBytes, HostBytesMut, Index, Prepared, Referent, Slice, Units};
 pub use device::{
     Device, cuda_device_count, cuda_driver_version, cuda_status, default_device, device, devices,
     set_default_device,

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
+use crate::array::Referents;
 use crate::cuda::sys::{self, Failure};
 use crate::cuda::{Relaxed, drop_unkept};
 use crate::device::{Device, InContext};
@@ -52,6 +53,7 @@ pub struct Allocation {
     lent: AtomicIsize,
     /// Streams other than the owner's that have used the memory.
     uses: Mutex<SmallVec<[Stream; 1]>>,
+    pub(crate) referents: Referents,
 }
 
 enum Owner {
@@ -319,7 +321,8 @@ impl Allocation {
 
     fn make(device: Device, address: u64, bytes: usize, owner: Owner) -> Arc<Allocation> {
         let (serial, lent) = (next_serial(), AtomicIsize::new(0));
-        Arc::new(Allocation { address, bytes, device, owner, serial, lent, uses: Mutex::default() })
+        let (uses, referents) = (Mutex::default(), Referents::default());
+        Arc::new(Allocation { address, bytes, device, owner, serial, lent, uses, referents })
     }
 
     /// The address of the first byte; zero when there are none.

@@ -29,6 +29,7 @@ impl Array {
         self.check_copy(src)?;
         self.memory().check_unlent(true)?;
         src.memory().check_unlent(false)?;
+        self.copy_referents(src, None);
         if self.is_empty() || !record::runs_now(&Operation::Copy { dst: self, src, stream })? {
             return Ok(());
         }
@@ -134,6 +135,7 @@ impl Array {
         if count == 0 {
             return Ok(());
         }
+        self.copy_referents(src, Some([dst_offset, src_offset, count]));
         if record::may_be_recording() {
             let part = |array: &Array, at: usize| {
                 let offset = (array.address() - array.memory().address()) as usize + at * size;

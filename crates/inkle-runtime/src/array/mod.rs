@@ -12,6 +12,7 @@ mod host;
 mod lend;
 mod plan;
 mod prepared;
+mod referents;
 mod strided;
 mod units;
 mod view;
@@ -28,6 +29,8 @@ use crate::record;
 
 pub use lend::{HostBytes, HostBytesMut};
 pub use prepared::Prepared;
+pub use referents::Referent;
+pub(crate) use referents::Referents;
 pub use units::Units;
 pub use view::{Index, Slice};
 
