@@ -7,7 +7,7 @@ import sys
 import weakref
 from typing import NamedTuple
 
-from inkle import _native
+from inkle import _native, config
 from inkle._logger import get_logger
 
 _PACKAGE = os.path.dirname(__file__) + os.sep
@@ -59,6 +59,40 @@ def check_launch(tape, kernel, inputs, outputs, device):
         if reads:
             reader = f"argument `{name}` of kernel `{kernel.key}`{place}"
             tape.reads.append(Read(array, extent(array), reader, is_needed))
+
+
+class _Watch:
+    """Told of launches, copies and fills while no tape records: they may change what one that recorded still needs."""
+
+    def record_launch(self, kernel, dim, max_blocks, inputs, outputs, device, block_dim=None, metadata=None):
+        place = _place()
+        for name, array, writes, _, _ in _native.launch_access(kernel, inputs, outputs, device):
+            if writes:
+                self._check(array, f"argument `{name}` of kernel `{kernel.key}`{place} writes")
+
+    def record_copy(self, dest, src, dest_offset, src_offset, count):
+        self._check(dest, f"a copy{_place()} writes")
+
+    def record_fill(self, array):
+        self._check(array, f"an assignment{_place()} writes")
+
+    def record_undifferentiated(self, name, read, written):
+        for array in written:
+            self._check(array, f"{name}{_place()} writes")
+
+    def record_algorithm(self, name, out, read, details):
+        self.record_undifferentiated(name, read, [out])
+
+    def _check(self, array, what):
+        if config.verify_autograd_array_access and any(tape.reads for tape in _tapes):
+            _check(array, what)
+        else:
+            _native.set_tape_watch(None)
+
+
+def watch():
+    """Goes on looking when the tape that recorded records no more, until its backward pass has been run."""
+    _native.set_tape_watch(_Watch())
 
 
 def check_copy(tape, dest, src):

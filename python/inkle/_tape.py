@@ -34,6 +34,8 @@ class Tape:
         if _native.get_tape() is None:
             raise RuntimeError("the tape was not entered")
         _native.set_tape(None)
+        if self.reads:
+            _overwrites.watch()
 
     def backward(self, loss=None, grads=None):
         """Runs everything backwards, last first.

@@ -45,7 +45,8 @@ verify_cuda: bool = False
 """Wait for each launch on a GPU and raise what went wrong there; not while a graph is captured. Slow."""
 
 verify_autograd_array_access: bool = False
-"""Warn when a launch, copy or fill on a tape changes elements that the backward pass of an earlier one needs; slow."""
+"""Warn when a launch, copy or fill changes elements that the backward pass of one that a tape recorded before needs, on the
+tape or after it; slow."""
 
 print_launches: bool = False
 """Tell the logger about each launch."""

@@ -92,6 +92,41 @@ def test_an_overwrite_of_what_is_needed_names_arrays_kernels_and_lines(device, w
     assert "array(shape=(3,), dtype=float32)" in message and "gradients will be wrong" in message
 
 
+def by_launch(x, device):
+    wp.launch(triple, 3, [wp.ones(3, dtype=float, device=device)], [x], device=device)
+
+
+def by_copy(x, device):
+    wp.copy(x, wp.ones(3, dtype=float, device=device))
+
+
+def by_fill(x, device):
+    x.fill_(2.0)
+
+
+def by_element(x, device):
+    x[1] = 2.0
+
+
+def by_algorithm(x, device):
+    wp.utils.array_scan(wp.ones(3, dtype=float, device=device), x)
+
+
+@pytest.mark.parametrize("overwrite", [by_launch, by_copy, by_fill, by_element, by_algorithm])
+def test_an_overwrite_between_the_tape_and_its_backward_pass_is_found(device, warnings, overwrite):
+    x, y = values(device), values(device)
+    with wp.Tape() as tape:
+        wp.launch(square, 3, [x], [y], device=device)
+    by_launch(y, device)
+    assert warnings == []
+    overwrite(x, device)
+    (message,) = warnings
+    assert "test_overwrites.py" in message and "argument `x` of kernel `square`" in message
+    tape.backward(grads={y: wp.ones_like(y)})
+    overwrite(x, device)
+    assert len(warnings) == 1
+
+
 def test_what_is_not_needed_may_be_overwritten(device, warnings):
     # The derivative of 3 x is 3, whatever x was.
     x, y, z = values(device), values(device), values(device)

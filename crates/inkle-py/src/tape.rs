@@ -1,7 +1,7 @@
 //! The tape that records launches, if one is active.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -9,33 +9,62 @@ use pyo3::types::PyTuple;
 
 use crate::array::Array;
 
-/// Whether there is a tape; looked at on every launch.
+/// Whether anybody is told of launches; looked at on every one.
 static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
 
-static TAPE: Mutex<Option<Py<PyAny>>> = Mutex::new(None);
+static TOLD: Mutex<Told> = Mutex::new(Told { tape: None, watch: None });
 
-/// The tape that records.
+/// Who is told of launches, copies and fills.
+struct Told {
+    tape: Option<Py<PyAny>>,
+    /// Told while there is no tape.
+    watch: Option<Py<PyAny>>,
+}
+
+fn told() -> MutexGuard<'static, Told> {
+    TOLD.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// The tape that records; while there is none, who watches.
 #[inline]
 pub fn active(py: Python<'_>) -> Option<Py<PyAny>> {
     if !IS_ACTIVE.load(Ordering::Relaxed) {
         return None;
     }
-    TAPE.lock().unwrap_or_else(|e| e.into_inner()).as_ref().map(|tape| tape.clone_ref(py))
+    let told = told();
+    told.tape.as_ref().or(told.watch.as_ref()).map(|it| it.clone_ref(py))
 }
 
 /// Makes `tape` record from now on, or none.
 #[pyfunction]
 #[pyo3(signature = (tape = None))]
 pub fn set_tape(tape: Option<Py<PyAny>>) {
-    IS_ACTIVE.store(tape.is_some(), Ordering::Relaxed);
-    let old = std::mem::replace(&mut *TAPE.lock().unwrap_or_else(|e| e.into_inner()), tape);
+    change(|told| std::mem::replace(&mut told.tape, tape));
+}
+
+/// Has `watch` told of what no tape records, as a tape is told; or nobody.
+#[pyfunction]
+#[pyo3(signature = (watch = None))]
+pub fn set_tape_watch(watch: Option<Py<PyAny>>) {
+    change(|told| std::mem::replace(&mut told.watch, watch));
+}
+
+fn change(change: impl FnOnce(&mut Told) -> Option<Py<PyAny>>) {
+    let mut told = told();
+    let old = change(&mut told);
+    IS_ACTIVE.store(told.tape.is_some() || told.watch.is_some(), Ordering::Relaxed);
+    // Its end may be a program's code, which may ask for the tape.
+    drop(told);
     drop(old);
 }
 
 /// The tape that records, or `None`.
 #[pyfunction]
 pub fn get_tape(py: Python<'_>) -> Option<Py<PyAny>> {
-    active(py)
+    if !IS_ACTIVE.load(Ordering::Relaxed) {
+        return None;
+    }
+    told().tape.as_ref().map(|tape| tape.clone_ref(py))
 }
 
 /// Tells the tape, if there is one, that elements of `src` were copied to `dest`: all, or `count` between two offsets.
