@@ -146,7 +146,8 @@ impl Chain {
             list.push(Node { queue: 0, op: Op::Copy { dst, src } });
         }
         self.outputs.push(gives.iter().map(|param| moved(&param.view)).collect());
-        self.append(bundle, &places);
+        let place = |region: u32, offset| (places[region as usize], offset);
+        self.body.append(&mut adopt(&mut self.whole, bundle, &place));
         Ok(())
     }
 
@@ -187,37 +188,39 @@ impl Chain {
         found
     }
 
-    /// Appends what a link does; `places` are its regions in the chain.
-    fn append(&mut self, bundle: Bundle, places: &[u32]) {
-        let whole = &mut self.whole;
-        if whole.producer.is_empty() {
-            whole.producer = bundle.producer;
-        }
-        for note in bundle.notes {
-            if !whole.notes.contains(&note) {
-                whole.notes.push(note);
-            }
-        }
-        let mut kernels = Vec::new();
-        for (index, (kernel, ir)) in bundle.stream.kernels.into_iter().zip(bundle.ir).enumerate() {
-            let code: Vec<CodeEntry> =
-                bundle.code.iter().filter(|entry| entry.kernel as usize == index).cloned().collect();
-            kernels.push(add_kernel(whole, kernel, ir, code));
-        }
-        let first_event = whole.stream.events;
-        whole.stream.events += bundle.stream.events;
-        for mut node in bundle.stream.body {
-            node.op.each_mut(&mut |op| {
-                op.renumber(&|region, offset| (places[region as usize], offset));
-                match op {
-                    Op::Launch(launch) => launch.kernel = kernels[launch.kernel as usize],
-                    Op::Record { event } | Op::Wait { event } => *event += first_event,
-                    _ => {}
-                }
-            });
-            self.body.push(node);
+}
+
+/// Makes the kernels, events and notes of a bundle part of another one, and gives its operations as that one's: `place`
+/// says where in the other's memory a place in its own is.
+pub(super) fn adopt(whole: &mut Bundle, bundle: Bundle, place: &dyn Fn(u32, u64) -> (u32, u64)) -> Vec<Node> {
+    if whole.producer.is_empty() {
+        whole.producer = bundle.producer;
+    }
+    for note in bundle.notes {
+        if !whole.notes.contains(&note) {
+            whole.notes.push(note);
         }
     }
+    let mut kernels = Vec::new();
+    for (index, (kernel, ir)) in bundle.stream.kernels.into_iter().zip(bundle.ir).enumerate() {
+        let code: Vec<CodeEntry> =
+            bundle.code.iter().filter(|entry| entry.kernel as usize == index).cloned().collect();
+        kernels.push(add_kernel(whole, kernel, ir, code));
+    }
+    let first_event = whole.stream.events;
+    whole.stream.events += bundle.stream.events;
+    let mut nodes = bundle.stream.body;
+    for node in &mut nodes {
+        node.op.each_mut(&mut |op| {
+            op.renumber(place);
+            match op {
+                Op::Launch(launch) => launch.kernel = kernels[launch.kernel as usize],
+                Op::Record { event } | Op::Wait { event } => *event += first_event,
+                _ => {}
+            }
+        });
+    }
+    nodes
 }
 
 /// The index of a kernel of a bundle: of one that is there already, if its code is the same too, which depends on its
