@@ -1,7 +1,7 @@
 //! What an array with strides holds: the elements, and the array of their gradient.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use inkle_ir::ArrayDesc;
 use inkle_runtime as rt;
@@ -18,6 +18,8 @@ pub struct Data {
     /// The address of the gradient's first element, so that a launch need not lock.
     grad_address: AtomicU64,
     pub retain_grad: AtomicBool,
+    /// What a view was made of, kept as an object: programs hang the owner of memory that came as an address on it.
+    pub viewed: OnceLock<Py<Array>>,
 }
 
 impl Data {
@@ -38,6 +40,7 @@ impl Data {
             grad: Mutex::new(grad),
             grad_address: AtomicU64::new(address),
             retain_grad: AtomicBool::new(false),
+            viewed: OnceLock::new(),
         })
     }
 

@@ -28,11 +28,14 @@ pub fn derived<'py>(
     view_of(array, made, array.get().dtype_object(py)?)
 }
 
-/// The object of a view: its gradient is kept where its array's is.
+/// The object of a view: its gradient is kept where its array's is, and the array lives as long as the view.
 fn view_of<'py>(array: &Bound<'py, Array>, view: rt::Array, dtype: Py<PyAny>) -> PyResult<Bound<'py, Array>> {
     let made = Array::wrap(array.py(), view, dtype)?;
     if array.get().data().is_some_and(crate::array_data::Data::retains_grad) {
         made.get().retain(array.py(), true)?;
+    }
+    if let Some(data) = made.get().data() {
+        let _ = data.viewed.set(array.clone().unbind());
     }
     Ok(made)
 }
