@@ -6,6 +6,9 @@ tiles, or reach into Warp's internals, are counted apart.
 
     python scripts/conformance.py [--groups GROUPS] [--only MODULES] [--jobs N] [--timeout S] [--list]
 
+`--trim` counts tests that need meshes, BVHs, grids or sparse matrices apart too, and takes kernels that use them, or tiles, out
+of the test modules, so that the rest of those loads.
+
 With `--device cuda:0` what counts are the variants of the same tests for that GPU. `--pack FOLDER` copies what a machine
 without a network needs, 8 MiB that must not be committed; there, `--kit FOLDER` runs from it.
 """
@@ -38,7 +41,11 @@ INTERNALS = re.compile(
     r"|pack_arg|infer_argument_types|_resolve_array_family|_normalize_array_argument_type|_verify_library_version"
     r"|user_overloads|cptr|ctype_ret_str|_get_ml_dtypes_bfloat16|get_builtin_call_desc|code_transformers)$"
 )
-OUTSIDE = (("tiles", TILES), ("internals", INTERNALS))
+OUTSIDE = [("tiles", TILES), ("internals", INTERNALS)]
+GEOMETRY = re.compile(
+    r"^(Mesh|Bvh|HashGrid|Volume|hash_grid_\w+|(mesh|bvh|volume)_(query|eval|get|sample|lookup|store|index|world)\w*"
+    r"|bsr_\w+|BSR_\w+)$"
+)
 
 
 def groups_of_modules(shared):
@@ -89,6 +96,10 @@ class Uses:
                 if not (isinstance(part.value, ast.Constant) and not part.value.value):
                     found.add(part.arg)
         return found
+
+    @staticmethod
+    def names_of_decorators(node):
+        return set().union(*(Uses.names_in(decorator) for decorator in node.decorator_list))
 
     def register(self, node):
         """Notes which function a test name, maybe made from parts, stands for."""
@@ -142,6 +153,26 @@ def wheel_folder(python):
     python = BUILD / "venv" / "bin" / "python"
     subprocess.run([python, "-m", "pip", "install", "--quiet", WHEEL, "numpy"], check=True)
     return subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def trimmed(wheel, modules):
+    """A copy of the wheel's tests in which kernels that use tiles, or meshes and the like, are `None`."""
+    folder = BUILD / "trimmed" / "warp"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(wheel / "tests", folder / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "examples").symlink_to(wheel / "examples")
+    for module in modules:
+        path = folder.parent / (module.replace(".", "/") + ".py")
+        lines = path.read_text().splitlines()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.FunctionDef) or not Uses.names_of_decorators(node) & {"kernel", "func"}:
+                continue
+            if any(GEOMETRY.match(name) or TILES.match(name) for name in Uses.names_in(node)):
+                # The lines of what stays keep their numbers.
+                first, last = node.decorator_list[0].lineno - 1, node.end_lineno
+                lines[first:last] = [" " * node.col_offset + f"{node.name} = None"] + [""] * (last - first - 1)
+        path.write_text("\n".join(lines) + "\n")
+    return folder
 
 
 def pack(folder, wheel):
@@ -207,6 +238,7 @@ def main():
     parser.add_argument("--device", default="cpu", help="the device whose tests count, such as cuda:0")
     parser.add_argument("--pack", type=Path, metavar="FOLDER", help="copy what --kit needs to FOLDER, run nothing")
     parser.add_argument("--kit", type=Path, metavar="FOLDER", help="tests, driver and record that --pack copied")
+    parser.add_argument("--trim", action="store_true", help="take out kernels that need tiles, meshes and the like")
     parser.add_argument("--list", action="store_true", help="print the groups and their modules")
     arguments = parser.parse_args()
     shared = arguments.kit or SHARED
@@ -228,6 +260,9 @@ def main():
     wheel = (arguments.kit / "warp").resolve() if arguments.kit else Path(wheel_folder(arguments.python))
     if arguments.pack:
         return pack(arguments.pack, wheel)
+    if arguments.trim:
+        OUTSIDE.append(("geometry", GEOMETRY))
+        wheel = trimmed(wheel, wanted_modules)
     work, states = BUILD / "work", BUILD / "states.json"
     if not arguments.report:
         run_driver(arguments, shared, wheel, wanted_modules, work, states)
