@@ -12,6 +12,7 @@
 mod bench;
 mod cache;
 mod compile;
+mod convert;
 mod error;
 mod graph_file;
 mod inspect;
@@ -26,7 +27,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::{Parser, Subcommand};
+use inkle_graph::Graph;
 use inkle_module::Options;
+use inkle_runtime::Array;
+use inkle_runtime::algorithms::Algorithm;
 
 pub use error::CliError;
 pub use report::{Context, Outcome, Report};
@@ -41,6 +45,12 @@ pub trait Host: Sync {
     /// # Errors
     /// When the file cannot be read or run. Mistakes in a kernel are part of the kernel's result.
     fn kernels(&self, path: &Path) -> Result<Vec<Program>, CliError>;
+
+    /// What an algorithm over arrays does, recorded as launches of kernels.
+    ///
+    /// # Errors
+    /// Why there is no such graph.
+    fn algorithm(&self, algorithm: &Algorithm<Array>) -> Result<Graph, String>;
 }
 
 /// A kernel of a program.
@@ -71,6 +81,7 @@ enum Command {
     Inspect(inspect::Arguments),
     Replay(replay::Arguments),
     Strip(strip::Arguments),
+    Convert(convert::Arguments),
     Keygen(sign::KeygenArguments),
     Sign(sign::SignArguments),
     Verify(sign::VerifyArguments),
@@ -98,6 +109,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, host: &dyn Host, out: 
         Command::Inspect(arguments) => inspect::run(arguments, &mut context),
         Command::Replay(arguments) => replay::run(arguments, &mut context),
         Command::Strip(arguments) => strip::run(arguments, &mut context),
+        Command::Convert(arguments) => convert::run(arguments, &mut context),
         Command::Keygen(arguments) => sign::keygen(arguments, &mut context),
         Command::Sign(arguments) => sign::sign(arguments, &mut context),
         Command::Verify(arguments) => sign::verify(arguments, &mut context),

@@ -7,8 +7,11 @@ use std::process::ExitCode;
 
 use inkle_cli::{CliError, Program};
 use inkle_diag::SourceFile;
+use inkle_graph::Graph;
 use inkle_module::{CheckOptions, KernelIr, Options, library_function, library_names};
 use inkle_python::{FileEnvironment, Library};
+use inkle_runtime::Array;
+use inkle_runtime::algorithms::Algorithm;
 
 /// Without an interpreter of its own: files are read, not run, and scripts run in the interpreter that `INKLE_PYTHON` names, else in `python3`.
 struct Standalone;
@@ -36,6 +39,11 @@ impl inkle_cli::Host for Standalone {
             .iter()
             .map(|(name, key)| Program { name: (*name).to_owned(), kernel: kernel(*key) })
             .collect())
+    }
+
+    fn algorithm(&self, _: &Algorithm<Array>) -> Result<Graph, String> {
+        Err("the kernels of algorithms are part of the Python package, whose `inkle` command has them"
+            .to_owned())
     }
 }
 

@@ -115,7 +115,7 @@ fn what_is_not_read_is_named() {
         read(&file).unwrap_err().to_string()
     };
     let of = |operation: Vec<u8>| with(&|file| file.operations.push(operation.clone()));
-    assert!(of(warp::operation(9, &[])).contains("has array_scan() in it"));
+    assert!(of(warp::operation(14, &[])).contains("has the building of a sparse matrix in it"));
     assert!(of(warp::operation(18, &[])).contains("the rebuilding of a BVH"));
     assert!(of(warp::operation(99, &[])).contains("an operation of a newer Warp"));
     let clusters = Spread { cluster: 2, ..Spread::over(512) };
@@ -154,9 +154,115 @@ fn there_is_no_code_for_a_cpu() {
     assert!(error.contains("no code of kernel `scale` for this CPU; it has code for compute_75"), "{error}");
 }
 
+fn ints(values: &[i32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+fn floats(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+/// A file without kernels that has every algorithm.
+fn algorithms() -> WarpFile {
+    let mut file = WarpFile::new(18);
+    let numbers = [3, 1, 4, 1, 5, 9, 2, 6];
+    file.regions = vec![
+        (1, ints(&numbers)),
+        (2, vec![0; 32]),
+        // Keys and values of sorts have room for twice as many.
+        (3, ints(&[5, -1, 3, 0, 0, 0, 0])),
+        (4, [10i64, 20, 30, 0, 0, 0].iter().flat_map(|value| value.to_le_bytes()).collect()),
+        (5, ints(&[2, 1, 4, 3, 0, 0, 0, 0])),
+        (6, ints(&[0, 1, 2, 3, 0, 0, 0, 0])),
+        (7, ints(&[0, 2, 4])),
+        (8, ints(&[7, 7, 8, 7])),
+        (9, vec![0; 36]),
+        (10, floats(&[1.0, 2.0, 3.0, 4.0])),
+        (11, vec![0; 16]),
+    ];
+    file.params = vec![("sums", 2)];
+    file.operations = vec![
+        // Every other number; the sums of pairs of them.
+        warp::scan((2, 0), (1, 0), 4, [8, 4], 1, 1),
+        warp::scan((2, 16), (1, 0), 2, [8, 8], 2, 1),
+        warp::sort((3, 0), (4, 0), 3, 8, 1),
+        // As Warp saves it when its sort ended in the second half of the room.
+        warp::copy((3, 0), (3, 12), 12),
+        warp::sort_segments([(5, 0), (6, 0), (7, 0), (7, 4)], 4, 2),
+        warp::run_lengths([(8, 0), (9, 0), (9, 16), (9, 32)], 4),
+        warp::reduction((10, 0), None, (11, 0), 2, 2, 5),
+        warp::reduction((10, 0), Some((10, 8)), (11, 8), 2, 1, 5),
+    ];
+    // A key more than the sort of three needs, to see that it stays.
+    file.regions[2].1[24] = 99;
+    file
+}
+
+#[test]
+fn algorithms_are_those_of_the_runtime() {
+    let bundle = read(&algorithms()).unwrap();
+    let text = bundle.stream.to_string();
+    let listed: Vec<&str> = text.lines().skip_while(|line| line.starts_with('r')).collect();
+    assert_eq!(
+        listed,
+        [
+            "array_scan r0+0 i32 [4] strides [8] to r1+0 i32 [4] inclusive",
+            "array_scan r0+0 vec<2, i32> [2] to r1+16 vec<2, i32> [2] inclusive",
+            "radix_sort_pairs to r2+0 i32 [6] to r3+0 i64 [6] count=3 bits=0..32",
+            "copy r2+12 i32 [3] from r2+0",
+            "copy r3+24 i64 [3] from r3+0",
+            "copy r2+0 u8 [12] from r2+12",
+            "segmented_sort_pairs to r4+0 i32 [8] to r5+0 i32 [8] r6+0 i32 [2] r6+4 i32 [2] count=4",
+            "copy r4+16 i32 [4] from r4+0",
+            "copy r5+16 i32 [4] from r5+0",
+            "runlength_encode r7+0 i32 [4] to r8+0 i32 [4] to r8+16 i32 [4] to r8+32 i32 [1] count=4",
+            "array_sum r9+0 vec<2, f32> [2] to r10+0 vec<2, f32> [1]",
+            "array_inner r9+0 f32 [2] r9+8 f32 [2] to r10+8 f32 [1]",
+        ]
+    );
+    assert_eq!(Bundle::from_bytes(bundle.to_bytes()).unwrap(), bundle);
+    // Without kernels such a file runs on a CPU too.
+    let graph = bundle.load(Device::cpu(), None).unwrap();
+    graph.launch(None).unwrap();
+    let region = |index: usize| graph.memory()[index].memory.contents().unwrap();
+    assert_eq!(region(1), ints(&[3, 7, 12, 14, 3, 1, 7, 2]));
+    assert_eq!(region(2)[..12], ints(&[-1, 3, 5]));
+    assert_eq!(region(2)[24..], ints(&[99]));
+    assert_eq!([0, 8, 16].map(|at| region(3)[at]), [20, 30, 10]);
+    assert_eq!(region(4)[..16], ints(&[1, 2, 3, 4]));
+    assert_eq!(region(5)[..16], ints(&[1, 0, 3, 2]));
+    assert_eq!(region(8), ints(&[7, 8, 7, 0, 2, 1, 1, 0, 3]));
+    assert_eq!(region(10), floats(&[4.0, 6.0, 11.0, 0.0]));
+}
+
+#[test]
+fn algorithms_that_cannot_be_are_refused() {
+    let with = |version: u32, operation: Vec<u8>| {
+        let mut file = algorithms();
+        (file.version, file.operations) = (version, vec![operation]);
+        read(&file).unwrap_err().to_string()
+    };
+    let scan = |count, lanes, ty| warp::scan((2, 0), (1, 0), count, [4, 4], lanes, ty);
+    let old = with(16, scan(1, 1, 1));
+    assert!(old.contains("has array_scan(), as versions before 18 store it, in it"), "{old}");
+    assert!(with(18, scan(9, 1, 1)).contains("reaches out of region 0"));
+    assert!(with(18, scan(u32::MAX, 1, 1)).contains("an algorithm over 4294967295 elements"));
+    assert!(with(18, scan(1, 0, 1)).contains("elements of 0 numbers"));
+    assert!(with(18, scan(1, u32::MAX, 1)).contains("elements of 4294967295 numbers"));
+    assert!(with(18, scan(1, 1, 7)).contains("no type of numbers has the tag 7"));
+    assert!(with(18, warp::sort((3, 0), (4, 0), 1, 2, 1)).contains("a sort of values of 2 bytes"));
+    assert!(with(18, warp::sort((3, 0), (4, 0), 1 << 31, 4, 1)).contains("a sort of 2147483648 pairs"));
+    assert!(with(18, warp::sort((30, 0), (4, 0), 1, 4, 1)).contains("there is no region 30"));
+    assert!(with(18, warp::operation(16, &[0; 20])).contains("bytes are missing"));
+}
+
 #[test]
 fn damage_is_an_error_or_another_file() {
-    let file = sample(18);
+    damaged(&sample(18));
+    damaged(&algorithms());
+}
+
+fn damaged(file: &WarpFile) {
     let bytes = file.bytes();
     let find = |_: &str| Ok(file.code.clone());
     for place in 0..bytes.len() {

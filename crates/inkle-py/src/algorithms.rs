@@ -24,11 +24,14 @@ pub fn runtime<'a>(object: &'a Bound<'_, PyAny>, argument: &str) -> PyResult<&'a
 /// Rows of numbers are indexed by `int32`; this much is left for steps past their end.
 const LONGEST_ROW: usize = (1 << 31) - (1 << 20);
 
+/// Whether an array has no more numbers than the kernels of `inkle._parallel` can count.
+pub fn fits_kernels(array: &rt::Array) -> bool {
+    array.size_bytes() / array.dtype().scalar().map_or(1, |s| s.size()) as usize <= LONGEST_ROW
+}
+
 /// Whether the kernels of `inkle._parallel` do an algorithm on these arrays.
 fn runs_on_gpu(arrays: &[&rt::Array]) -> bool {
-    let row =
-        |array: &rt::Array| array.size_bytes() / array.dtype().scalar().map_or(1, |s| s.size()) as usize;
-    arrays[0].device().is_cuda() && arrays.iter().all(|array| row(array) <= LONGEST_ROW)
+    arrays[0].device().is_cuda() && arrays.iter().all(|array| fits_kernels(array))
 }
 
 /// Calls an algorithm of `inkle._parallel`. What it launches and copies on the way is nothing for a tape.

@@ -19,6 +19,7 @@ use crate::cache::apply_cache_settings;
 use crate::device::device_argument;
 use crate::error::class_name;
 use crate::graph::{IntoPyGraphResult, PyGraph, graph_error};
+use crate::lowering::record_algorithm;
 
 /// What a path gets that has no extension.
 const EXTENSION: &str = "wrp";
@@ -147,9 +148,12 @@ fn load(
 ) -> PyResult<Graph> {
     apply_cache_settings(py)?;
     let loaded = py.detach(|| {
-        let bundle = Bundle::from_bytes_and_code(bytes, find)?;
+        let mut bundle = Bundle::from_bytes_and_code(bytes, find)?;
         if let Some(key) = &key {
             bundle.require_signer(key)?;
+        }
+        if device.is_cuda() && when != Anew::Never && bundle.algorithm_count() > 0 {
+            bundle.lower_algorithms(&record_algorithm, None)?;
         }
         bundle.load(device, Some(Compiler { recompile: &inkle_module::recompile, when }))
     });
@@ -187,11 +191,12 @@ fn buffer<'py>(data: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyBy
 ///
 /// Args:
 ///     path: The file's path, or its bytes. A file that Warp 1.17 to 1.19 saved of a graph of a GPU is replayed too, if its
-///         folder of code is beside it; what it uses beyond launches, copies, fills, conditions and loops is named in
-///         the error.
+///         folder of code is beside it; what it uses beyond launches, copies, fills, conditions, loops and algorithms of
+///         `wp.utils` is named in the error.
 ///     device: The device to run on; the default one for `None`.
 ///     recompile: Whether the kernels are compiled for this very device, from the IR in the file: `None` does so where the
-///         file has no code for it, or for a GPU only PTX for older ones; `True` always, `False` never.
+///         file has no code for it, or for a GPU only PTX for older ones; `True` always, `False` never. A GPU has algorithms
+///         of `wp.utils` in a file as kernels, which are compiled, so never with `False`.
 ///     public_key: The key that the file has to be signed with (`inkle sign`): the path of a file in PEM, or 32 bytes.
 #[pyfunction]
 #[pyo3(signature = (path, device = None, recompile = None, public_key = None))]

@@ -4,11 +4,26 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use inkle_cli::{CliError, Host, Program};
+use inkle_graph::Graph;
+use inkle_runtime::Array;
+use inkle_runtime::algorithms::Algorithm;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::kernel::Kernel;
+use crate::lowering::record_algorithm;
 use crate::module::all_modules;
+
+/// Messages of this level and worse are shown.
+const WARNING: i64 = 30;
+
+/// Sets `inkle.config.log_level` and gives what it was.
+fn set_log_level(py: Python<'_>, level: i64) -> PyResult<i64> {
+    let config = py.import("inkle.config")?;
+    let before = config.getattr("log_level")?.extract()?;
+    config.setattr("log_level", level)?;
+    Ok(before)
+}
 
 /// This interpreter.
 struct Interpreter {
@@ -31,6 +46,14 @@ impl Host for Interpreter {
         });
         inkle_module::recall_kernels(true);
         found
+    }
+
+    fn algorithm(&self, algorithm: &Algorithm<Array>) -> Result<Graph, String> {
+        // What is loaded on the way is no part of what the command prints.
+        let before = Python::attach(|py| set_log_level(py, WARNING)).map_err(|error| error.to_string())?;
+        let recorded = record_algorithm(algorithm);
+        Python::attach(|py| set_log_level(py, before)).map_err(|error| error.to_string())?;
+        recorded
     }
 }
 

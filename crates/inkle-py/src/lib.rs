@@ -39,6 +39,7 @@ mod kernel;
 mod launch;
 mod linear;
 mod loading;
+mod lowering;
 mod module;
 mod native;
 mod number;

@@ -187,7 +187,6 @@ impl Chain {
         }
         found
     }
-
 }
 
 /// Makes the kernels, events and notes of a bundle part of another one, and gives its operations as that one's: `place`

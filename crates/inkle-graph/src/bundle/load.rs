@@ -258,25 +258,40 @@ impl Graph {
             params.push(Param { name: name.clone(), direction, view });
         }
         let mut notes = Vec::new();
-        let code = self.compile_for(&stream, options, &mut notes)?;
-        let ir = (0..stream.kernels.len())
-            .map(|kernel| match (self.kernel_parts(kernel).1, options.without_ir) {
-                (Some(source), false) => source.ir(),
-                _ => String::new(),
-            })
-            .collect();
+        let code = self.compile_for(&stream, &options.targets, &mut notes)?;
+        let ir =
+            if options.without_ir { vec![String::new(); stream.kernels.len()] } else { self.kernel_irs() };
         let producer = format!("inkle {}", env!("CARGO_PKG_VERSION"));
+        Ok(Bundle { producer, notes, stream, params, code, ir, memory, signer: None })
+    }
+
+    /// Per kernel its IR; empty where it is not known.
+    fn kernel_irs(&self) -> Vec<String> {
+        let ir = |kernel| self.kernel_parts(kernel).1.map_or_else(String::new, |source| source.ir());
+        (0..self.ops().kernels.len()).map(ir).collect()
+    }
+
+    /// What the graph does, without its memory. There is code for what [`save`](Graph::save) makes it for, unless nothing
+    /// but the IR is asked for.
+    pub(super) fn without_memory(&self, code_for: Option<&[CodeTarget]>) -> Result<Bundle, GraphError> {
+        let (stream, mut notes) = (self.ops().clone(), Vec::new());
+        let code = match code_for {
+            Some(named) => self.compile_for(&stream, named, &mut notes)?,
+            None => Vec::new(),
+        };
+        let (ir, memory) = (self.kernel_irs(), vec![None; stream.regions.len()]);
+        let (producer, params) = (String::new(), Vec::new());
         Ok(Bundle { producer, notes, stream, params, code, ir, memory, signer: None })
     }
 
     fn compile_for(
         &self,
         stream: &OpStream,
-        options: &SaveOptions,
+        named: &[CodeTarget],
         notes: &mut Vec<String>,
     ) -> Result<Vec<CodeEntry>, GraphError> {
         let mut targets: Vec<CodeTarget> = CodeTarget::FLOOR.to_vec();
-        targets.extend(options.targets.iter().filter(|t| !CodeTarget::FLOOR.contains(t)));
+        targets.extend(named.iter().filter(|t| !CodeTarget::FLOOR.contains(t)));
         targets.dedup();
         let mut jobs: Vec<(u32, CodeTarget, KernelUse, Arc<dyn KernelSource>)> = Vec::new();
         for (index, kernel) in stream.kernels.iter().enumerate() {
@@ -310,7 +325,7 @@ impl Graph {
                 Err(why) => {
                     let error =
                         BundleError::Compile { kernel: name.clone(), target: target.to_string(), why };
-                    if options.targets.contains(target) {
+                    if named.contains(target) {
                         return Err(error.into());
                     }
                     notes.push(error.to_string());
@@ -328,7 +343,7 @@ impl Graph {
 }
 
 /// The bytes of a region; `None` if they are all zero.
-fn contents(bound: &Bound, bytes: u64) -> Result<Option<Blob>, GraphError> {
+pub(super) fn contents(bound: &Bound, bytes: u64) -> Result<Option<Blob>, GraphError> {
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
     let found = bound.memory.contents()?;
     let shift = bound.memory.address().wrapping_sub(bound.base);
@@ -349,7 +364,7 @@ fn contents(bound: &Bound, bytes: u64) -> Result<Option<Blob>, GraphError> {
 }
 
 /// Whether an operation may read bytes of the region that none has written before.
-fn may_be_read_first(stream: &OpStream, region: u32) -> bool {
+pub(super) fn may_be_read_first(stream: &OpStream, region: u32) -> bool {
     for node in &stream.body {
         for access in accesses(&node.op).into_iter().filter(|access| access.region == region) {
             if access.reads {

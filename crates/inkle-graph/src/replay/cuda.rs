@@ -72,7 +72,9 @@ fn check(op: &Op) -> Result<(), GraphError> {
     let mut outcome = Ok(());
     op.each(&mut |op| {
         if let Op::Algorithm(algorithm) = op {
-            outcome = Err(GraphError::NotCapturable { what: format!("{}() on a GPU", algorithm.name()) });
+            let what =
+                format!("{}() on a GPU, before `inkle convert` put kernels in its place,", algorithm.name());
+            outcome = Err(GraphError::NotCapturable { what });
         }
     });
     outcome

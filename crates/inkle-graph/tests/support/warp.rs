@@ -213,6 +213,64 @@ pub fn condition(is_loop: bool, region: i32, first: &[Vec<u8>], second: &[Vec<u8
     operation(if is_loop { 8 } else { 7 }, &out)
 }
 
+/// Running sums of `count` elements of `lanes` numbers of a type, `strides` bytes apart.
+pub fn scan(to: (i32, u64), from: (i32, u64), count: u32, strides: [u32; 2], lanes: u32, ty: u8) -> Vec<u8> {
+    let mut out = Vec::new();
+    words(&mut out, &[to.0 as u32, from.0 as u32]);
+    longs(&mut out, &[to.1, from.1]);
+    words(&mut out, &[count, strides[0], strides[1], lanes]);
+    out.extend([ty, 1, 0, 0]);
+    operation(9, &out)
+}
+
+/// A sort of `count` pairs, of values of `value_bytes` bytes.
+pub fn sort(keys: (i32, u64), values: (i32, u64), count: u32, value_bytes: u32, ty: u8) -> Vec<u8> {
+    let mut out = Vec::new();
+    words(&mut out, &[keys.0 as u32, values.0 as u32]);
+    longs(&mut out, &[keys.1, values.1]);
+    words(&mut out, &[count, 0, 32, value_bytes]);
+    out.extend([ty, 0, 0, 0]);
+    operation(12, &out)
+}
+
+/// A sort of the segments of `count` pairs; places of keys, values, starts and ends.
+pub fn sort_segments(places: [(i32, u64); 4], count: u32, segments: u32) -> Vec<u8> {
+    let mut out = Vec::new();
+    words(&mut out, &places.map(|place| place.0 as u32));
+    longs(&mut out, &places.map(|place| place.1));
+    words(&mut out, &[count, segments]);
+    out.extend([1, 0, 0, 0]);
+    operation(11, &out)
+}
+
+/// Runs of `count` values; places of the values, then of the runs' values, lengths and number.
+pub fn run_lengths(places: [(i32, u64); 4], count: u32) -> Vec<u8> {
+    let mut out = Vec::new();
+    words(&mut out, &places.map(|place| place.0 as u32));
+    longs(&mut out, &places.map(|place| place.1));
+    words(&mut out, &[count, 0]);
+    operation(13, &out)
+}
+
+/// A sum of `a`, or an inner product of `a` and `b`, packed elements of `lanes` numbers.
+pub fn reduction(
+    a: (i32, u64),
+    b: Option<(i32, u64)>,
+    to: (i32, u64),
+    count: u32,
+    lanes: u32,
+    ty: u8,
+) -> Vec<u8> {
+    let mut out = Vec::new();
+    let other = b.unwrap_or((-1, 0));
+    let stride = lanes * if ty == 6 { 8 } else { 4 };
+    words(&mut out, &[a.0 as u32, other.0 as u32, to.0 as u32, count]);
+    longs(&mut out, &[a.1, other.1, to.1]);
+    words(&mut out, &[stride, if b.is_some() { stride } else { 0 }, lanes]);
+    out.extend([if b.is_some() { 2 } else { 1 }, ty, 0, 0]);
+    operation(16, &out)
+}
+
 /// An operation of any number.
 pub fn operation(kind: u32, body: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
@@ -230,6 +288,10 @@ fn list(operations: &[Vec<u8>]) -> Vec<u8> {
 
 fn words(out: &mut Vec<u8>, words: &[u32]) {
     words.iter().for_each(|word| out.extend(word.to_le_bytes()));
+}
+
+fn longs(out: &mut Vec<u8>, longs: &[u64]) {
+    longs.iter().for_each(|long| out.extend(long.to_le_bytes()));
 }
 
 fn text(out: &mut Vec<u8>, text: &str) {

@@ -1,7 +1,9 @@
 //! An algorithm with what it is applied to, as a value: what a graph records and does again.
 
 use super::{
-    Reduction, cast, inner_into, runlength_encode_into, scan, segmented_sort_pairs, sort_pairs, sum_into,
+    Reduction, cast, check_cast, check_inner, check_run_count, check_runs, check_scan, check_segments,
+    check_sort_pairs, check_sum, inner_into, runlength_encode_into, scan, segmented_sort_pairs, sort_pairs,
+    sum_into,
 };
 use crate::array::Array;
 use crate::error::RuntimeError;
@@ -142,6 +144,30 @@ impl<A> Algorithm<A> {
 }
 
 impl Algorithm<Array> {
+    /// Whether the algorithm takes these arrays; what lists among them say is not looked at.
+    ///
+    /// # Errors
+    /// Those of the function that the variant names.
+    pub fn check(&self) -> Result<(), RuntimeError> {
+        let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        match self {
+            Algorithm::Scan { input, output, .. } => check_scan(input, output).map(drop),
+            Algorithm::SortPairs { keys, values, count, begin_bit, end_bit } => {
+                check_sort_pairs(keys, values, size(*count), *begin_bit, Some(*end_bit)).map(drop)
+            }
+            Algorithm::SegmentedSortPairs { keys, values, count, starts, ends } => {
+                check_segments(keys, values, size(*count), starts, ends.as_ref())
+            }
+            Algorithm::RunLengths { values, run_values, run_lengths, run_count, count } => {
+                check_run_count(values, run_count)?;
+                check_runs(values, run_values, run_lengths, size(*count))
+            }
+            Algorithm::Sum { values, output, reduction } => check_sum(values, output, *reduction),
+            Algorithm::Inner { a, b, output, reduction } => check_inner(a, b, output, *reduction),
+            Algorithm::Cast { input, output, count } => check_cast(input, output, count.map(size)).map(drop),
+        }
+    }
+
     /// Runs it.
     ///
     /// # Errors

@@ -7,6 +7,8 @@ use super::{MAGIC, VERSIONS, damaged, unread};
 /// A file, its parts not yet understood.
 #[derive(Debug)]
 pub struct File<'a> {
+    /// The version of the format.
+    pub version: u32,
     /// The version of Warp that wrote it.
     pub producer: String,
     pub modules: Vec<Module>,
@@ -92,6 +94,7 @@ impl<'a> File<'a> {
             sections[kind as usize].ok_or_else(missing)
         };
         let mut file = File {
+            version,
             producer: (*release).to_owned(),
             modules: Vec::new(),
             kernels: Vec::new(),

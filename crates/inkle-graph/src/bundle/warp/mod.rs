@@ -11,6 +11,7 @@
 //!
 //! [`Abi::Cuda`]: crate::Abi::Cuda
 
+mod algorithms;
 mod file;
 mod operations;
 

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use super::super::codec::MAX_DEPTH;
 use super::super::wire::Reader;
 use super::super::{Blob, BundleError, CodeEntry, CodeTarget};
+use super::algorithms::after_sort;
 use super::file::{File, KernelInfo, Module};
 use super::{FindCode, damaged, unread};
 use crate::ops::{
@@ -26,15 +27,10 @@ const WHILE: u32 = 8;
 const FILL: u32 = 10;
 
 /// Operations that are not read, by number.
-const UNREAD: [(u32, &str); 12] = [
+const UNREAD: [(u32, &str); 7] = [
     (3, "a copy to the CPU"),
-    (9, "array_scan()"),
-    (11, "segmented_sort_pairs()"),
-    (12, "radix_sort_pairs()"),
-    (13, "runlength_encode()"),
     (14, "the building of a sparse matrix"),
     (15, "the transposition of a sparse matrix"),
-    (16, "array_sum() or array_inner()"),
     (17, "the refitting of a BVH"),
     (18, "the rebuilding of a BVH"),
     (19, "the update of a hash grid"),
@@ -211,15 +207,27 @@ impl<'a> Converter<'a> {
                     _ => return Err(reader.bad("a loop with two bodies")),
                 });
             }
-            _ => {
-                let (_, what) = UNREAD.iter().find(|(number, _)| *number == kind).unwrap_or(&UNREAD[11]);
-                return Err(unread(*what));
-            }
+            _ => match self.algorithm(kind, reader)? {
+                Some(algorithm) => {
+                    let copies = after_sort(&algorithm);
+                    push(Op::Algorithm(Box::new(algorithm)));
+                    copies.into_iter().for_each(push);
+                }
+                None => {
+                    let (_, what) = UNREAD.iter().find(|(number, _)| *number == kind).unwrap_or(&UNREAD[6]);
+                    return Err(unread(*what));
+                }
+            },
         }
         Ok(())
     }
 
-    fn region(&self, id: i32) -> Result<u32, BundleError> {
+    /// The version of the format.
+    pub fn version(&self) -> u32 {
+        self.file.version
+    }
+
+    pub fn region(&self, id: i32) -> Result<u32, BundleError> {
         let known = u32::try_from(id).ok().and_then(|id| self.regions.get(&id));
         known.copied().ok_or_else(|| damaged("operations", format!("there is no region {id}")))
     }
