@@ -1,5 +1,8 @@
 """Views, reshaping, filling and copying."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from _support import differs_from_warp
@@ -263,3 +266,31 @@ def test_objects_with_both_interfaces_are_read_on_the_cpu():
         __cuda_array_interface__ = None
 
     assert list(wp.array(Both(), dtype=float, device="cpu").numpy()) == [1.0, 2.0, 3.0]
+
+
+def test_a_view_keeps_what_its_array_refers_to():
+    numbers = np.arange(6, dtype=np.float32)
+    whole = wp.array(ptr=numbers.ctypes.data, shape=6, dtype=float, device="cpu")
+    whole.owner, owner = numbers, weakref.ref(numbers)
+    views = [whole[2:4], whole.reshape((2, 3))[1], whole.flatten(), whole.view(wp.int32), whole.transpose()]
+    del numbers, whole
+    gc.collect()
+    assert views[0].list() == [2, 3] and views[1].list() == [3, 4, 5]
+    while views:
+        assert owner() is not None
+        views.pop()
+    gc.collect()
+    assert owner() is None
+
+
+def test_graphs_keep_what_views_were_made_of():
+    def record():
+        whole = wp.array([1.0, 2.0, 3.0], dtype=float, device="cpu")
+        with wp.ScopedCapture(device="cpu") as capture:
+            whole[1:].fill_(9.0)
+        return capture.graph, weakref.ref(whole)
+
+    graph, whole = record()
+    gc.collect()
+    wp.capture_launch(graph)
+    assert whole().list() == [1, 9, 9]

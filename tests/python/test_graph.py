@@ -161,34 +161,6 @@ def test_what_arrays_refer_to_lives_as_long_as_the_graph():
     assert all(owner() is None for owner in owners)
 
 
-def test_a_view_keeps_what_its_array_refers_to():
-    numbers = np.arange(6, dtype=np.float32)
-    whole = wp.array(ptr=numbers.ctypes.data, shape=6, dtype=float, device="cpu")
-    whole.owner, owner = numbers, weakref.ref(numbers)
-    views = [whole[2:4], whole.reshape((2, 3))[1], whole.flatten(), whole.view(wp.int32), whole.transpose()]
-    del numbers, whole
-    gc.collect()
-    assert views[0].list() == [2, 3] and views[1].list() == [3, 4, 5]
-    while views:
-        assert owner() is not None
-        views.pop()
-    gc.collect()
-    assert owner() is None
-
-
-def test_graphs_keep_what_views_were_made_of():
-    def record():
-        whole = floats(1, 2, 3)
-        with wp.ScopedCapture(device="cpu") as capture:
-            whole[1:].fill_(9.0)
-        return capture.graph, weakref.ref(whole)
-
-    graph, whole = record()
-    gc.collect()
-    wp.capture_launch(graph)
-    assert whole().list() == [1, 9, 9]
-
-
 def test_arrays_in_structs_and_behind_lists():
     pair = Pair()
     pair.first, pair.factor, pair.second = floats(1, 2), 3.0, floats(0, 0)
