@@ -12,11 +12,20 @@
 //! inkle-build = "0.1"
 //! ```
 //!
-//! ```ignore
-//! // build.rs
-//! #[path = "src/kernels.rs"]
-//! mod kernels;
-//!
+//! ```no_run
+//! // build.rs, with `#[path = "src/kernels.rs"] mod kernels;` before this
+//! # mod kernels {
+//! #     use inkle::prelude::*;
+//! #     #[inkle::kernel]
+//! #     pub fn saxpy(x: &Array<f32>, y: &mut Array<f32>, a: f32) {
+//! #         let i = tid();
+//! #         y[i] = a * x[i] + y[i];
+//! #     }
+//! #     #[inkle::kernel]
+//! #     pub fn scale<T: Number>(x: &mut Array<T>, by: T) {
+//! #         x[tid()] *= by;
+//! #     }
+//! # }
 //! fn main() -> Result<(), inkle_build::Error> {
 //!     inkle_build::Kernels::new()
 //!         .kernel(kernels::saxpy)
@@ -28,7 +37,7 @@
 //! }
 //! ```
 //!
-//! ```ignore
+//! ```text
 //! // src/main.rs
 //! mod kernels;
 //!
@@ -54,6 +63,7 @@
 //! gives to the build script of a development build and not to that of a release build, as to the program. Where a profile
 //! says otherwise, name it: `#[inkle::kernel(checks = false)]`.
 #![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 use std::path::PathBuf;
 use std::{env, fmt, fs, io};

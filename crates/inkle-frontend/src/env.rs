@@ -174,7 +174,12 @@ pub trait Environment {
     /// The outlines of what [`Environment::function`] gives, in the same order, without lowering the text if that can be done;
     /// `None` when that fails.
     fn outlines(&self, key: FunctionKey) -> Option<Vec<FunctionOutline>> {
-        self.function(key).ok()?.iter().map(|source| source.outline()).collect()
+        self.function(key).ok()?.iter().map(|source| self.outline(source)).collect()
+    }
+
+    /// The outline of a function that this environment gave.
+    fn outline(&self, source: &FunctionSource) -> Option<FunctionOutline> {
+        source.outline()
     }
 
     /// The functions given to be the gradient of `key` or of one of its overloads, oldest first.

@@ -159,7 +159,7 @@ fn ask_one(
     let function = |answers: &Answers, number: u32| answers.functions.get(number as usize).copied();
     let object = |answers: &Answers, number: u32| answers.objects.get(number as usize).copied();
     let outline = |sources: Vec<Arc<FunctionSource>>| -> Option<Vec<FunctionOutline>> {
-        sources.iter().map(|s| s.outline()).collect()
+        sources.iter().map(|s| env.outline(s)).collect()
     };
     match question {
         Question::Function(0) => answers.outlines(own),
@@ -285,8 +285,13 @@ impl<'e> Recorder<'e> {
     }
 }
 
-fn outlines(given: &Result<Vec<Arc<FunctionSource>>, Diagnostics>) -> Option<Vec<FunctionOutline>> {
-    given.as_ref().ok()?.iter().map(|source| source.outline()).collect()
+impl Recorder<'_> {
+    fn outlines(
+        &self,
+        given: &Result<Vec<Arc<FunctionSource>>, Diagnostics>,
+    ) -> Option<Vec<FunctionOutline>> {
+        given.as_ref().ok()?.iter().map(|source| self.env.outline(source)).collect()
+    }
 }
 
 impl Environment for Recorder<'_> {
@@ -304,13 +309,13 @@ impl Environment for Recorder<'_> {
 
     fn gradients(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
         let given = self.env.gradients(key);
-        self.sources(Question::Gradients, key, outlines(&given));
+        self.sources(Question::Gradients, key, self.outlines(&given));
         given
     }
 
     fn replays(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
         let given = self.env.replays(key);
-        self.sources(Question::Replays, key, outlines(&given));
+        self.sources(Question::Replays, key, self.outlines(&given));
         given
     }
 

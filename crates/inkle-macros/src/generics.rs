@@ -152,13 +152,17 @@ pub fn pattern(ty: &syn::Type, variables: &[Variable]) -> syn::Result<TokenStrea
             let t = scalar(0)?;
             quote!(__ink::Pattern::Transform(#t))
         }
-        "Array" => {
+        "Array" | "IndexedArray" => {
             let elem = pattern(type_arg(0)?, variables)?;
             let dims = match args.get(1) {
                 Some(arg) => size_pattern(arg, variables),
                 None => quote!(__ink::SizePattern::Exact(1)),
             };
-            quote!(__ink::Pattern::Array(::std::boxed::Box::new(#elem), #dims, __ink::ArrayKind::Strided))
+            let kind = match segment.ident == "Array" {
+                true => quote!(Strided),
+                false => quote!(Indexed),
+            };
+            quote!(__ink::Pattern::Array(::std::boxed::Box::new(#elem), #dims, __ink::ArrayKind::#kind))
         }
         _ => {
             let scalar = scalar_pattern(ty, variables).ok_or_else(unknown)?;

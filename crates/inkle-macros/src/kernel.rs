@@ -2,38 +2,18 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
-use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 
 use crate::generics;
-use crate::parts::{self, Parts};
+use crate::parts::{self, Parts, Setting};
 
-/// `name = value` in the brackets of the attribute.
-struct Setting {
-    name: syn::Ident,
-    value: syn::Expr,
-}
-
-impl Parse for Setting {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Setting> {
-        let name: syn::Ident = input.parse()?;
-        if !input.peek(syn::Token![=]) {
-            return Err(syn::Error::new_spanned(
-                &name,
-                format!("the option `{name}` needs a value: `{name} = ..`"),
-            ));
-        }
-        input.parse::<syn::Token![=]>()?;
-        Ok(Setting { name, value: input.parse()? })
-    }
-}
-
-const SETTINGS: [&str; 11] = [
+/// The options of kernels.
+pub const SETTINGS: [&str; 13] = [
     "checks",
     "fast_math",
     "fuse_fp",
+    "verify_fp",
     "precise_math",
     "deterministic",
     "lineinfo",
@@ -41,6 +21,7 @@ const SETTINGS: [&str; 11] = [
     "optimization_level",
     "block_dim",
     "max_registers",
+    "launch_bounds",
     "enable_backward",
 ];
 
@@ -49,22 +30,14 @@ const SETTINGS: [&str; 11] = [
 /// # Errors
 /// For options that there are not, and for what kernels cannot have.
 pub fn expand(options: TokenStream, mut item: syn::ItemFn) -> syn::Result<TokenStream> {
-    let settings =
-        syn::parse::Parser::parse2(Punctuated::<Setting, syn::Token![,]>::parse_terminated, options)?;
-    for setting in &settings {
-        if !SETTINGS.iter().any(|known| setting.name == known) {
-            let message =
-                format!("`{}` is no option of kernels; these are: {}", setting.name, SETTINGS.join(", "));
-            return Err(syn::Error::new_spanned(&setting.name, message));
-        }
-    }
+    let settings = parts::settings(options, "kernels", &SETTINGS)?;
     if let syn::ReturnType::Type(_, ty) = &item.sig.output {
         let message = "kernels return nothing; write results into a `&mut Array`";
         return Err(syn::Error::new_spanned(ty, message));
     }
     item.sig.inputs.iter().try_for_each(refuse_of_the_host)?;
     let variables = generics::variables(&item.sig.generics)?;
-    let Parts { params, text, names, sites } = parts::take_apart(&mut item, &variables, true)?;
+    let Parts { params, text, names, sites, .. } = parts::take_apart(&mut item, &variables, true)?;
     let syn::ItemFn { attrs, vis, sig, .. } = &item;
     let ident = &sig.ident;
     let (decl, use_, bounds) = sig.generics.split_for_impl();
@@ -77,7 +50,10 @@ pub fn expand(options: TokenStream, mut item: syn::ItemFn) -> syn::Result<TokenS
     let packs = types.iter().zip(&args);
     let packs = packs.map(|(ty, arg)| quote_spanned!(ty.span()=> __ink::Argument::pack(&#arg, __pack)?;));
     let packs: Vec<_> = packs.collect();
-    let set = settings.iter().map(|Setting { name, value }| quote!(settings.#name = #value;));
+    let set = settings.iter().map(|Setting { name, value }| match name == "launch_bounds" {
+        true => quote_spanned!(value.span()=> settings.#name = ::core::convert::From::from(#value);),
+        false => quote!(settings.#name = #value;),
+    });
     let key = variables.iter().map(|variable| match variable {
         generics::Variable::Scalar(name, _) => quote!(#name),
         generics::Variable::Size(name) => quote!([(); #name]),
@@ -224,7 +200,7 @@ fn refuse_of_the_host(input: &syn::FnArg) -> syn::Result<()> {
         (_, Some("Option" | "Result")) => {
             "kernels know no `Option` and no `Result`; pass a value and a `bool` that says whether it counts"
         }
-        (_, Some("Array")) if matches!(*typed.ty, syn::Type::Path(_)) => {
+        (_, Some("Array" | "IndexedArray")) if matches!(*typed.ty, syn::Type::Path(_)) => {
             "kernels take arrays by reference: `&Array` to read, `&mut Array` to write"
         }
         (syn::Type::BareFn(_) | syn::Type::ImplTrait(_), _) => {

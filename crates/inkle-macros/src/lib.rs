@@ -6,7 +6,7 @@
 //! are. What rustc infers reaches the tree through sites: a literal `0.5` becomes `lit(&site, 0.5)` in the shadow, where
 //! `site` is a `Site<T>` whose `T` the program can read, and a conversion to that type in the tree.
 //!
-//! - `kernel.rs`, `func.rs`, `derive.rs`: what each attribute makes.
+//! - `kernel.rs`, `func.rs`, `derive.rs`, `options.rs`: what each attribute makes.
 //! - `lower/`: expressions, statements, loops and patterns of Rust as kernel trees.
 //! - `source.rs`: places in the source file.
 //!
@@ -19,6 +19,7 @@ mod func;
 mod generics;
 mod kernel;
 mod lower;
+mod options;
 mod parts;
 mod source;
 
@@ -28,6 +29,13 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
     let made = syn::parse(item).and_then(|item| kernel::expand(options.into(), item));
+    made.unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Chooses options for the kernels of a module; see `inkle::options`.
+#[proc_macro_attribute]
+pub fn options(options: TokenStream, item: TokenStream) -> TokenStream {
+    let made = syn::parse(item).and_then(|item| options::expand(options.into(), item));
     made.unwrap_or_else(syn::Error::into_compile_error).into()
 }
 

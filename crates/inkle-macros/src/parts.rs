@@ -4,10 +4,51 @@ use inkle_frontend::respan;
 use inkle_frontend::tree::{FunctionDef, ParamDef, ParamKind};
 use proc_macro2::{Span as Place, TokenStream};
 use quote::{ToTokens, format_ident, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
 
 use crate::generics::{self, Variable};
 use crate::lower::{Lower, Name};
 use crate::source::Source;
+
+/// `name = value` in the brackets of an attribute.
+pub struct Setting {
+    /// The name.
+    pub name: syn::Ident,
+    /// The value.
+    pub value: syn::Expr,
+}
+
+impl Parse for Setting {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Setting> {
+        let name: syn::Ident = input.parse()?;
+        if !input.peek(syn::Token![=]) {
+            let message = format!("the option `{name}` needs a value: `{name} = ..`");
+            return Err(syn::Error::new_spanned(&name, message));
+        }
+        input.parse::<syn::Token![=]>()?;
+        Ok(Setting { name, value: input.parse()? })
+    }
+}
+
+/// The settings of an attribute of `what`, of which there are `known` ones.
+///
+/// # Errors
+/// For others, and for one that is given twice.
+pub fn settings(options: TokenStream, what: &str, known: &[&str]) -> syn::Result<Vec<Setting>> {
+    let parse = Punctuated::<Setting, syn::Token![,]>::parse_terminated;
+    let settings: Vec<Setting> = syn::parse::Parser::parse2(parse, options)?.into_iter().collect();
+    for (index, Setting { name, .. }) in settings.iter().enumerate() {
+        if !known.iter().any(|known| name == known) {
+            let message = format!("`{name}` is no option of {what}; these are: {}", known.join(", "));
+            return Err(syn::Error::new_spanned(name, message));
+        }
+        if settings[..index].iter().any(|earlier| earlier.name == *name) {
+            return Err(syn::Error::new_spanned(name, format!("`{name}` is given twice")));
+        }
+    }
+    Ok(settings)
+}
 
 /// A parameter as written.
 pub struct Param {
@@ -29,6 +70,8 @@ pub struct Parts {
     pub names: TokenStream,
     /// The function that holds the shadow and gives the types of the sites.
     pub sites: TokenStream,
+    /// How many sites there are.
+    pub site_count: usize,
 }
 
 /// Takes a function apart. Names depend on the variables in kernels, which are compiled per instance; in functions they
@@ -114,7 +157,7 @@ pub fn take_apart(item: &mut syn::ItemFn, variables: &[Variable], is_kernel: boo
         }
     };
     let sites = shadow(item, &params, count);
-    Ok(Parts { params, text, names, sites })
+    Ok(Parts { params, text, names, sites, site_count: count })
 }
 
 /// The bytes of a tree.
@@ -143,6 +186,26 @@ fn params(sig: &syn::Signature) -> syn::Result<Vec<Param>> {
     sig.inputs.iter().map(param).collect()
 }
 
+/// What lints have nothing to say about in a shadow: the body is not as it was written.
+pub fn lints() -> TokenStream {
+    quote! {
+        #[allow(
+            arithmetic_overflow, unconditional_panic, unreachable_code, clippy::all, unused_parens, unused_braces,
+            clippy::pedantic, clippy::nursery
+        )]
+    }
+}
+
+/// What the shadow of a function needs before it to be the function on the host.
+pub fn host_sites(count: usize) -> TokenStream {
+    let sites = (0..count).map(|n| format_ident!("__site{n}"));
+    quote! {
+        #[allow(unused_imports)]
+        use ::inkle::__private as __ink;
+        #(let #sites = __ink::Site::new();)*
+    }
+}
+
 /// The body in a closure that rustc checks and nobody calls; what it infers for the sites is the result.
 fn shadow(item: &syn::ItemFn, params: &[Param], count: usize) -> TokenStream {
     let (decl, _, bounds) = item.sig.generics.split_for_impl();
@@ -158,11 +221,9 @@ fn shadow(item: &syn::ItemFn, params: &[Param], count: usize) -> TokenStream {
         .attrs
         .iter()
         .filter(|a| ["allow", "expect", "warn", "deny"].iter().any(|n| a.path().is_ident(n)));
+    let lints = lints();
     quote! {
-        #[allow(
-            arithmetic_overflow, unconditional_panic, unreachable_code, clippy::all, unused_parens, unused_braces,
-            clippy::pedantic, clippy::nursery
-        )]
+        #lints
         #(#attrs)*
         fn sites #decl () -> [__ink::Type; #count] #bounds {
             #(let #sites = __ink::Site::new();)*

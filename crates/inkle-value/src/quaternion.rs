@@ -1,11 +1,12 @@
 //! Quaternions and rigid transforms.
 
+use std::fmt;
 use std::ops::{Add, Mul, Neg, Sub};
 
 use half::{bf16, f16};
 
 use crate::scalar::{Float, Number};
-use crate::vector::Vector;
+use crate::vector::{Vector, write_list};
 
 /// A quaternion; its real part is `w`. Of length one it is a rotation.
 #[repr(C)]
@@ -44,6 +45,19 @@ impl<T: Number> Quaternion<T> {
     /// All components zero.
     pub const fn zero() -> Self {
         Quaternion { x: T::ZERO, y: T::ZERO, z: T::ZERO, w: T::ZERO }
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Quaternion<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_list(f, [&self.x, &self.y, &self.z, &self.w].into_iter())
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Transform<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Quaternion { x, y, z, w } = &self.q;
+        write_list(f, self.p.0.iter().chain([x, y, z, w]))
     }
 }
 

@@ -74,6 +74,19 @@ pub enum Error {
         /// What there is, and what to do.
         reason: String,
     },
+    /// Gradients are not those of difference quotients.
+    Gradients {
+        /// The gradients of what by what.
+        what: String,
+        /// The number of the output.
+        row: usize,
+        /// The number of the input.
+        column: usize,
+        /// What the backward pass gives.
+        gradient: f64,
+        /// The difference quotient.
+        difference: f64,
+    },
     /// The kernel was declared without a backward pass.
     NoBackward {
         /// The kernel.
@@ -108,6 +121,11 @@ impl fmt::Display for Error {
             Error::NotCompiled { kernel, reason } => write!(
                 f,
                 "the program has no code of kernel `{kernel}` and no compiler (inkle is built without its feature `llvm`): {reason}"
+            ),
+            Error::Gradients { what, row, column, gradient, difference } => write!(
+                f,
+                "the gradients of {what} are not those of difference quotients: for number {row} by number {column} the backward \
+                 pass gives {gradient} and the quotient is {difference}"
             ),
             Error::NoBackward { kernel } => write!(
                 f,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use inkle_graph::arguments::addresses;
 #[cfg(feature = "llvm")]
 use inkle_graph::bundle::{Anew, Compiler};
-use inkle_graph::bundle::{Bundle, BundleError, CodeTarget, Param, SaveOptions};
+use inkle_graph::bundle::{Bundle, BundleError, CodeTarget, Param, PublicKey, SaveOptions, SecretKey};
 use inkle_graph::capture::{self, Body, CudaOptions, Launched};
 use inkle_graph::{GraphError, View};
 use inkle_ir::ParamLayout;
@@ -202,7 +202,7 @@ impl Graph {
 
     /// What [`save`](Graph::save) makes the file of.
     pub fn saving(&self) -> Saving<'_> {
-        Saving { graph: self, options: SaveOptions::default() }
+        Saving { graph: self, options: SaveOptions::default(), key: None }
     }
 
     /// Writes the graph into a file, with code for every CPU and GPU it runs on and its memory as it is now.
@@ -218,10 +218,7 @@ impl Graph {
     /// # Errors
     /// When the file cannot be read, is damaged, or has no code for the device and none can be made.
     pub fn load(path: impl AsRef<Path>, device: Device) -> Result<Graph> {
-        let path = path.as_ref();
-        let read = inkle_graph::bundle::read_file(path);
-        let bytes = read.map_err(|error| Error::File { path: path.to_owned(), error: Arc::new(error) })?;
-        Graph::from_bytes(bytes, device)
+        Graph::from_bytes(read(path.as_ref())?, device)
     }
 
     /// Reads a graph from the bytes of a file, for a device.
@@ -230,6 +227,37 @@ impl Graph {
     /// As [`load`](Graph::load).
     pub fn from_bytes(bytes: Vec<u8>, device: Device) -> Result<Graph> {
         Graph::of_bundle(Bundle::from_bytes(bytes).map_err(GraphError::from)?, device)
+    }
+
+    /// Reads a graph from a file that has to be signed with a key ([`Saving::signed_with`], `inkle sign`), for a device. Nothing in
+    /// another file is looked at.
+    ///
+    /// ```
+    /// use inkle::prelude::*;
+    /// use inkle::SecretKey;
+    ///
+    /// # #[inkle::kernel]
+    /// # fn double(x: &mut Array<f32>) {
+    /// #     x[tid()] *= 2.0;
+    /// # }
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("double.inkle");
+    /// let key = SecretKey::from_seed(&[7; 32]);
+    /// let mut x = Array::from_slice(&[1.0f32, 2.0])?;
+    /// let graph = Graph::capture(Device::cpu(), || double.launch(2, (&mut x,)))?;
+    /// graph.saving().input("x", &x).signed_with(&key).write(&path)?;
+    /// assert!(Graph::load_signed(&path, Device::cpu(), &key.public()).is_ok());
+    /// let other = SecretKey::from_seed(&[8; 32]).public();
+    /// assert!(Graph::load_signed(&path, Device::cpu(), &other).is_err());
+    /// # Ok::<(), inkle::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`load`](Graph::load); when the file is not signed, or with another key.
+    pub fn load_signed(path: impl AsRef<Path>, device: Device, key: &PublicKey) -> Result<Graph> {
+        let bundle = Bundle::from_bytes(read(path.as_ref())?).map_err(GraphError::from)?;
+        bundle.require_signer(key).map_err(GraphError::from)?;
+        Graph::of_bundle(bundle, device)
     }
 
     fn of_bundle(bundle: Bundle, device: Device) -> Result<Graph> {
@@ -241,14 +269,20 @@ impl Graph {
     }
 }
 
+fn read(path: &Path) -> Result<Vec<u8>> {
+    let read = inkle_graph::bundle::read_file(path);
+    read.map_err(|error| Error::File { path: path.to_owned(), error: Arc::new(error) })
+}
+
 /// A graph about to be saved.
 #[derive(Debug)]
 pub struct Saving<'g> {
     graph: &'g Graph,
     options: SaveOptions,
+    key: Option<&'g SecretKey>,
 }
 
-impl Saving<'_> {
+impl<'g> Saving<'g> {
     /// Names an array that is set before the graph runs.
     pub fn input<T, const D: usize>(mut self, name: &str, array: &Array<T, D>) -> Self {
         self.options.inputs.push((name.to_owned(), array.runtime().clone()));
@@ -276,12 +310,22 @@ impl Saving<'_> {
         self
     }
 
+    /// Signs the file, so that programs can open only what comes from here ([`Graph::load_signed`]).
+    pub fn signed_with(mut self, key: &'g SecretKey) -> Self {
+        self.key = Some(key);
+        self
+    }
+
     /// The bytes of the file.
     ///
     /// # Errors
     /// As [`Graph::save`].
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        Ok(self.graph.inner.save(&self.options)?.to_bytes())
+        let bundle = self.graph.inner.save(&self.options)?;
+        Ok(match self.key {
+            Some(key) => bundle.to_signed_bytes(key),
+            None => bundle.to_bytes(),
+        })
     }
 
     /// Writes the file.

@@ -57,7 +57,7 @@
 //! slice, both without a copy. Work on a GPU is ordered by [streams](Stream); [`with_device`] and [`with_stream`] choose for a
 //! piece of program.
 //!
-//! **Gradients** of what kernels compute come from a [`Tape`]; [`optim`] steps down them.
+//! **Gradients** of what kernels compute come from a [`Tape`]; [`optim`] steps down them, [`autograd`] checks them.
 //!
 //! ```
 //! # use inkle::prelude::*;
@@ -82,6 +82,10 @@
 //! returns a [`Report`] shows them with the lines of the source. An index out of bounds stops a kernel with
 //! [checks](macro@kernel#options), which are on where debug assertions are, and is not looked at without them.
 //!
+//! **A function of one line** over arrays is a [`map!`].
+//!
+//! **Who knows inkle from Python** finds each of its names in [`from_python`].
+//!
 //! **Around the kernels**: algorithms over whole arrays are in [`utils`], the cache of compiled kernels in [`cache`]. The `tracing`
 //! target `inkle` has a span for each step of compilation, at level debug, and for each launch, at level trace.
 //!
@@ -103,11 +107,14 @@
 extern crate self as inkle;
 
 mod array;
+pub mod autograd;
 pub mod builtins;
 #[cfg(feature = "llvm")]
 pub mod cache;
 mod dim;
 mod error;
+#[doc = include_str!("from_python.md")]
+pub mod from_python {}
 mod graph;
 mod kernel;
 mod log;
@@ -117,14 +124,18 @@ mod scope;
 mod tape;
 pub mod utils;
 
-pub use array::{Array, ArrayView, ArrayViewMut, Host, HostMut, Select, Slice, Span};
+pub use array::{
+    Array, ArrayView, ArrayViewMut, Host, HostMut, IndexLists, IndexedArray, IndexedView, IndexedViewMut,
+    Select, Slice, Span,
+};
 #[cfg(feature = "ndarray")]
 pub use array::{NdHost, NdHostMut};
 pub use dim::{Dim, Shape};
 pub use error::{Error, Result};
 pub use graph::{Graph, Saving, capture_if, capture_paused, capture_while, is_capturing};
 pub use inkle_graph::GraphError;
-pub use inkle_graph::bundle::Param;
+pub use inkle_graph::bundle::{Param, PublicKey, SecretKey};
+pub use inkle_ir::Access;
 /// Lets kernels use a struct with named fields, or an enumeration of variants without fields.
 ///
 /// A struct of values is a [`Value`]: it can be passed to kernels and functions and be an element of an array. It has to be
@@ -151,7 +162,7 @@ pub use inkle_graph::bundle::Param;
 /// # Ok::<(), inkle::Error>(())
 /// ```
 pub use inkle_macros::Struct;
-/// Makes a function that kernels, and other such functions, can call. On the host it cannot be called.
+/// Makes a function that kernels, and other such functions, can call.
 ///
 /// It takes values, arrays by reference, and `&mut` of a variable, an element or a field, which it changes. It gives a value, a
 /// tuple of values, or nothing. It can be generic, as [kernels](macro@kernel) can, over what its parameters tell.
@@ -179,6 +190,56 @@ pub use inkle_macros::Struct;
 /// let (mut x, mut turns) = (Array::from_slice(&[0.5f32])?, Array::zeros(1)?);
 /// advance.launch(1, (&mut x, &mut turns))?;
 /// assert_eq!((x.to_vec()?, turns.to_vec()?), (vec![0.25], vec![1]));
+///
+/// // The host can call it too.
+/// let mut turns = 0;
+/// assert_eq!((wrap(7.5, 6.0, &mut turns), turns), (1.5, 1));
+/// # Ok::<(), inkle::Error>(())
+/// ```
+///
+/// # On the host
+///
+/// It is a function of Rust like any other there, compiled by rustc: methods of numbers (`x.sqrt()`), operators, components of
+/// vectors and matrices, loops, `assert!` and `println!` do what they do in any program. Three things differ. [Built-ins](builtins)
+/// and elements of arrays are for kernels only, and a function that uses one panics when the host calls it. Sums of integers that
+/// overflow wrap in kernels and panic where overflow checks are. Kernels may fuse a product and a sum, so that floats can differ in
+/// their last bit.
+///
+/// # Gradients
+///
+/// `#[inkle::func(gradient = path)]` names the function that a backward pass calls for the gradients of this one's parameters, in
+/// place of what follows from the body. It takes the parameters; then the gradient of each result; then, for each parameter, a
+/// `&mut` to what it adds the parameter's gradient to, of an array the array of gradients.
+///
+/// `#[inkle::func(replay = path)]` names a function of the same parameters and results that a backward pass calls in place of this
+/// one when it needs the results again: for functions that change something, and must not do so a second time.
+///
+/// ```
+/// use inkle::prelude::*;
+///
+/// /// The derivative of the root is infinite at zero; here it is at most 100.
+/// #[inkle::func(gradient = root_gradient)]
+/// fn root(x: f32) -> f32 {
+///     x.sqrt()
+/// }
+///
+/// #[inkle::func]
+/// fn root_gradient(x: f32, of_root: f32, of_x: &mut f32) {
+///     *of_x += of_root * (0.5 / x.sqrt()).min(100.0);
+/// }
+///
+/// #[inkle::kernel]
+/// fn roots(x: &Array<f32>, y: &mut Array<f32>) {
+///     let i = tid();
+///     y[i] = root(x[i]);
+/// }
+///
+/// let x = Array::from_slice(&[0.0f32, 4.0])?.with_grad()?;
+/// let mut y = Array::<f32>::zeros(2)?.with_grad()?;
+/// let tape = Tape::record(|| roots.launch(2, (&x, &mut y)))?;
+/// y.grad_mut().unwrap().fill(1.0)?;
+/// tape.backward()?;
+/// assert_eq!(x.grad().unwrap().to_vec()?, [100.0, 0.25]);
 /// # Ok::<(), inkle::Error>(())
 /// ```
 pub use inkle_macros::func;
@@ -213,14 +274,50 @@ pub use inkle_macros::func;
 ///
 /// - `checks`: stops the kernel with an error at an index out of bounds and at a failed `assert!`. On where debug assertions
 ///   are. *Without it nothing looks at indices:* one that is out of bounds reads or writes other memory.
+/// - `verify_fp`: floats that the kernel writes and that are not finite are printed, with `checks` an error, off.
 /// - `fast_math`, `fuse_fp`: approximate arithmetic, off; multiplications and additions in one operation, on.
 /// - `precise_math`: on the CPU `sin`, `exp` and the like of `f32` are as good as rounded results of `f64` are, off.
 /// - `deterministic`: on the CPU the order of atomic updates is that of the threads, whatever the machine, off.
 /// - `max_unroll`: loops over constant ranges of at most this many turns are unrolled, 16.
 /// - `optimization_level`: 0 to 3. `lineinfo`: source lines for profilers.
 /// - `block_dim`, `max_registers`: threads per block on a GPU, 256; the most registers per thread, 0 for no limit.
+/// - `launch_bounds`: the most threads per block that a launch on a GPU will have, `launch_bounds = 128`, or also how many blocks a
+///   multiprocessor is to hold at once, `launch_bounds = (128, 4)`: how many registers a thread may have follows from it.
 /// - `enable_backward`: whether a [`Tape`] may run it backwards, on.
+///
+/// [`#[inkle::options(..)]`](macro@options) before a module chooses for all kernels in it.
 pub use inkle_macros::kernel;
+/// Chooses options for all kernels of a module, those of modules inside included: what the attribute of a kernel, or of a
+/// module inside, says itself wins.
+///
+/// They are those of [`kernel`](macro@kernel#options). The module's body has to follow it: an attribute cannot see into a module
+/// that is in another file. Kernels that macros make do not get the options.
+///
+/// ```
+/// #[inkle::options(fast_math = true, block_dim = 128)]
+/// mod kernels {
+///     use inkle::prelude::*;
+///
+///     #[inkle::kernel]
+///     pub fn wave(x: &mut Array<f32>) {
+///         let i = tid();
+///         x[i] = sin(x[i]);
+///     }
+///
+///     #[inkle::kernel(fast_math = false)]
+///     pub fn exact(x: &mut Array<f32>) {
+///         let i = tid();
+///         x[i] = sin(x[i]);
+///     }
+/// }
+///
+/// let mut x = inkle::Array::from_slice(&[0.0f32])?;
+/// kernels::wave.launch(1, (&mut x,))?;
+/// kernels::exact.launch(1, (&mut x,))?;
+/// assert_eq!(x.to_vec()?, [0.0]);
+/// # Ok::<(), inkle::Error>(())
+/// ```
+pub use inkle_macros::options;
 pub use inkle_module::CompileError;
 pub use inkle_runtime::{
     Device, Event, RuntimeError, Stream, cpu_threads, cuda_device_count, cuda_driver_version, cuda_status,
@@ -234,17 +331,17 @@ pub use inkle_value::{
 };
 #[cfg(feature = "llvm")]
 pub use kernel::compile_ahead;
-pub use kernel::{AnyKernel, LaunchOptions, Prepared, add_kernels};
+pub use kernel::{AnyKernel, LaunchOptions, Prepared, add_kernels, load_kernels};
 pub use report::Report;
 pub use scope::{synchronize, with_device, with_stream};
-pub use tape::{Tape, on_backward};
+pub use tape::{AnyArray, Overwrite, Tape, TapeDrawing, on_backward, on_backward_of, tape_scope};
 
 /// Adds the kernels that the build script compiled, so that they run without a compiler and at once; at the start of a program.
 ///
 /// The build script does it with the crate `inkle-build`; without one this does not compile. Gives a [`Result`]:
 /// [`Error::Ahead`] when the build script's inkle is another one.
 ///
-/// ```ignore
+/// ```text
 /// mod kernels;
 ///
 /// fn main() -> inkle::Result<()> {
@@ -286,8 +383,9 @@ macro_rules! __compiled_from {
 pub mod prelude {
     pub use crate::builtins::*;
     pub use crate::{
-        Array, Device, Float, Graph, Int, Mat22, Mat33, Mat44, Matrix, Number, Quat, Quaternion, Scalar,
-        Tape, Transform, Transformf, Value, Vec2, Vec2i, Vec3, Vec3i, Vec4, Vec4i, Vector,
+        Array, Device, Float, Graph, IndexedArray, Int, Mat22, Mat33, Mat44, Matrix, Number, Quat,
+        Quaternion, Scalar, Tape, Transform, Transformf, Value, Vec2, Vec2i, Vec3, Vec3i, Vec4, Vec4i,
+        Vector,
     };
 }
 
@@ -300,7 +398,7 @@ pub mod __private {
     pub use inkle_value::{Typed, ix1, ix2, ix3, ix4, only_in_kernels};
 
     pub use crate::kernel::{
-        Argument, Callable, Definition, Family, FieldOffsets, Instance, Name, Packer, Settings, Site, Text,
-        any, exact, launch, launch_with, param, pass, prepare, scalar, structure,
+        Argument, Callable, Definition, Family, FieldOffsets, Instance, Name, Packer, Role, Settings, Site,
+        Text, any, exact, launch, launch_with, param, pass, prepare, scalar, structure,
     };
 }

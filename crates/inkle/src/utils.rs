@@ -1,7 +1,8 @@
 //! Algorithms over whole arrays: sums, running sums, sorting, run lengths, conversions; and colouring of graphs.
 //!
 //! On the CPU they are done when they return. Arrays of a GPU are brought to the CPU for them. In a
-//! [capture](crate::Graph::capture) those that write into arrays become part of the graph. No gradients flow through them.
+//! [capture](crate::Graph::capture) those that write into arrays become part of the graph. Gradients flow through
+//! [`array_sum_into`], [`array_inner_into`], [`array_scan`] and [`array_cast`], and through no others.
 //!
 //! ```
 //! use inkle::{Array, utils};
@@ -13,6 +14,8 @@
 //! assert_eq!(utils::array_sum(&Array::from_slice(&[0.5f32, 2.0])?)?, 2.5);
 //! # Ok::<(), inkle::Error>(())
 //! ```
+
+mod gradients;
 
 use inkle_runtime::algorithms::{self, Reduction};
 use inkle_runtime::{self as rt, RuntimeError, Slice};
@@ -36,8 +39,9 @@ pub fn array_scan<T: Numbers, const D: usize>(
     output: &mut Array<T, D>,
     inclusive: bool,
 ) -> Result<()> {
-    tape::overwritten("array_scan", &[input.runtime()], &[output.runtime()]);
-    Ok(algorithms::scan(input.runtime(), output.runtime(), inclusive)?)
+    algorithms::scan(input.runtime(), output.runtime(), inclusive)?;
+    gradients::scan(input.runtime(), output.runtime(), inclusive);
+    Ok(())
 }
 
 /// The sum of all elements, added in double precision.
@@ -63,8 +67,9 @@ pub fn array_sum_into<T: Numbers, const D: usize, const E: usize>(
 where
     T::Component: Float,
 {
-    tape::overwritten("array_sum", &[values.runtime()], &[output.runtime()]);
-    Ok(algorithms::sum_into(values.runtime(), output.runtime(), along(axis))?)
+    algorithms::sum_into(values.runtime(), output.runtime(), along(axis))?;
+    gradients::sum(values.runtime(), output.runtime());
+    Ok(())
 }
 
 /// The sum of the products of elements, of vectors of their dot products, added in double precision.
@@ -91,8 +96,9 @@ pub fn array_inner_into<T: Numbers, const D: usize, const E: usize>(
 where
     T::Component: Float,
 {
-    tape::overwritten("array_inner", &[a.runtime(), b.runtime()], &[output.runtime()]);
-    Ok(algorithms::inner_into(a.runtime(), b.runtime(), output.runtime(), along(axis))?)
+    algorithms::inner_into(a.runtime(), b.runtime(), output.runtime(), along(axis))?;
+    gradients::inner::<T>(a.runtime(), b.runtime(), output.runtime());
+    Ok(())
 }
 
 fn along(axis: Option<usize>) -> Reduction {
@@ -107,8 +113,9 @@ pub fn array_cast<T: Numbers, U: Numbers, const D: usize>(
     input: &Array<T, D>,
     output: &mut Array<U, D>,
 ) -> Result<()> {
-    tape::overwritten("array_cast", &[input.runtime()], &[output.runtime()]);
-    Ok(algorithms::cast(input.runtime(), output.runtime(), None)?)
+    algorithms::cast(input.runtime(), output.runtime(), None)?;
+    gradients::cast(input.runtime(), output.runtime());
+    Ok(())
 }
 
 /// Sorts keys, numbers of 32 or 64 bits, in ascending order, and values with them. Equal keys keep their order.
@@ -184,4 +191,46 @@ pub fn runlength_encode_into<T: Int>(
     tape::overwritten("runlength_encode", &[values.runtime()], &[found, lengths, run_count.runtime()]);
     let count = values.len();
     Ok(algorithms::runlength_encode_into(values.runtime(), found, lengths, run_count.runtime(), count)?)
+}
+
+/// Computes each element of an array from those of others, by a kernel that is written where it is launched.
+///
+/// `map!(|x: f32, y: Vec3| -> Vec3 { x * y }, (&xs, &ys), &mut out)` runs the block for each index of `out`, an array of one
+/// dimension; the others have as many elements ([`flatten`](crate::Array::flatten) makes one dimension of several). In the block
+/// are the parameters, and whatever [kernels](macro@crate::kernel) can name. It gives a [`Result`](crate::Result).
+///
+/// ```
+/// use inkle::prelude::*;
+///
+/// let (x, y) = (Array::from_slice(&[1.0f32, 2.0])?, Array::from_slice(&[10.0f32, 20.0])?);
+/// let mut out = Array::<f32>::zeros(2)?;
+/// inkle::map!(|a: f32, b: f32| -> f32 { a * b + sqrt(b - 4.0 * a - 6.0) }, (&x, &y), &mut out)?;
+/// assert_eq!(out.to_vec()?, [10.0, 40.0 + 6.0f32.sqrt()]);
+/// # Ok::<(), inkle::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Length`](crate::Error::Length) when the arrays have different numbers of elements; those of a launch.
+#[macro_export]
+macro_rules! map {
+    (|$($name:ident: $ty:ty),+ $(,)?| -> $result:ty $body:block, ($($array:expr),+ $(,)?), $out:expr $(,)?) => {{
+        #[::inkle::kernel]
+        fn mapped($($name: &::inkle::Array<$ty>,)+ __result: &mut ::inkle::Array<$result>) {
+            let __index = ::inkle::builtins::tid();
+            $(let $name = $name[__index];)+
+            __result[__index] = $body;
+        }
+        // Borrowed for a moment each: what is launched is checked against what it is launched on.
+        (|result: &mut ::inkle::Array<$result>, arrays: ($(&::inkle::Array<$ty>,)+)| -> ::inkle::Result<()> {
+            let ($($name,)+) = arrays;
+            $($crate::utils::same_length(result.len(), $name.len())?;)+
+            mapped.launch(result.len(), ($($name,)+ result))
+        })($out, ($($array,)+))
+    }};
+}
+
+/// What [`map!`](crate::map) checks.
+#[doc(hidden)]
+pub fn same_length(expected: usize, found: usize) -> Result<()> {
+    if expected == found { Ok(()) } else { Err(crate::error::Error::Length { expected, found }) }
 }

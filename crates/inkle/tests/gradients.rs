@@ -1,7 +1,8 @@
 //! Tapes, graphs and built-ins of Rust kernels.
 
 use inkle::builtins::{
-    dot, length, lower_bound, normalize, quat_from_axis_angle, quat_rotate, rand_init, randf, svd3,
+    atomic_add, cross, dot, grad, length, lower_bound, normalize, quat_from_axis_angle, quat_rotate,
+    rand_init, randf, svd3,
 };
 use inkle::prelude::*;
 use inkle::{Error, LaunchOptions, Result, capture_if, capture_while, on_backward};
@@ -165,5 +166,150 @@ fn built_ins_are_functions() -> Result<()> {
     for (found, expected) in out.iter().zip([3.0, 3.0, 1.0, 2.0, 5.0, 1.0]) {
         assert!((found - expected).abs() < 1e-5, "{out:?}");
     }
+    Ok(())
+}
+
+/// The slope of a step, smoothed.
+#[inkle::func(gradient = step_gradient)]
+fn step<T: Float>(x: T, _width: T) -> T {
+    if x > T::ZERO { T::ONE } else { T::ZERO }
+}
+
+#[inkle::func]
+fn step_gradient<T: Float>(x: T, width: T, of_step: T, of_x: &mut T, of_width: &mut T) {
+    if x < width && -x < width {
+        *of_x += of_step / (width + width);
+    }
+    *of_width += of_step * T::from_f64(7.0);
+}
+
+#[inkle::kernel]
+fn steps<T: Float>(x: &Array<T>, width: &Array<T>, y: &mut Array<T>) {
+    let i = tid();
+    y[i] = step(x[i], width[0]);
+}
+
+fn gradients_of_steps<T: Float>() -> Result<(Vec<f64>, Vec<f64>)> {
+    let all = |values: &[f64]| values.iter().map(|v| T::from_f64(*v)).collect::<Vec<T>>();
+    let numbers = |values: Vec<T>| values.into_iter().map(T::to_f64).collect::<Vec<f64>>();
+    let x = Array::from_slice(&all(&[-3.0, -1.0, 0.5, 8.0]))?.with_grad()?;
+    let width = Array::from_slice(&all(&[2.0]))?.with_grad()?;
+    let mut y = Array::<T>::zeros(4)?.with_grad()?;
+    let tape = Tape::record(|| steps.launch(4, (&x, &width, &mut y)))?;
+    assert_eq!(numbers(y.to_vec()?), [0.0, 0.0, 1.0, 1.0]);
+    y.grad_mut().unwrap().copy_from_slice(&all(&[1.0, 2.0, 4.0, 8.0]))?;
+    tape.backward()?;
+    Ok((numbers(x.grad().unwrap().to_vec()?), numbers(width.grad().unwrap().to_vec()?)))
+}
+
+#[test]
+fn a_function_can_have_its_own_gradient() -> Result<()> {
+    let expected = (vec![0.0, 0.5, 1.0, 0.0], vec![105.0]);
+    assert_eq!(gradients_of_steps::<f32>()?, expected);
+    assert_eq!(gradients_of_steps::<f64>()?, expected);
+    Ok(())
+}
+
+/// Two results, an array and a vector: everything that a gradient can be of.
+#[inkle::func(gradient = looked_up_gradient)]
+fn looked_up(table: &Array<f32>, index: i32, by: Vec3) -> (f32, Vec3) {
+    (table[index] * by.x, by * 2.0)
+}
+
+#[inkle::func]
+fn looked_up_gradient(
+    table: &Array<f32>,
+    index: i32,
+    by: Vec3,
+    of_first: f32,
+    of_second: Vec3,
+    of_table: &mut Array<f32>,
+    _of_index: &mut i32,
+    of_by: &mut Vec3,
+) {
+    // Not the true one, so that it is this function's.
+    atomic_add(of_table, index, 10.0 * of_first * by.x);
+    of_by.y += of_second.z;
+    of_by.x += table[index];
+}
+
+#[inkle::kernel]
+fn look_up(table: &Array<f32>, by: &Array<Vec3>, out: &mut Array<Vec3>) {
+    let i = tid();
+    let (first, second) = looked_up(table, 1 - i, by[i]);
+    out[i] = second + Vec3::splat(first);
+}
+
+#[test]
+fn gradients_of_arrays_and_several_results_are_given() -> Result<()> {
+    let table = Array::from_slice(&[3.0f32, 5.0])?.with_grad()?;
+    let by = Array::from_slice(&[Vec3::new(1.0, 0.0, 0.0), Vec3::new(2.0, 0.0, 0.0)])?.with_grad()?;
+    let mut out = Array::<Vec3>::zeros(2)?.with_grad()?;
+    let tape = Tape::record(|| look_up.launch(2, (&table, &by, &mut out)))?;
+    assert_eq!(out.to_vec()?, [Vec3::new(7.0, 5.0, 5.0), Vec3::new(10.0, 6.0, 6.0)]);
+    out.grad_mut().unwrap().copy_from_slice(&[Vec3::new(1.0, 2.0, 3.0), Vec3::new(0.0, 1.0, 0.0)])?;
+    tape.backward()?;
+    assert_eq!(table.grad().unwrap().to_vec()?, [20.0, 60.0]);
+    assert_eq!(by.grad().unwrap().to_vec()?, [Vec3::new(5.0, 3.0, 0.0), Vec3::new(3.0, 0.0, 0.0)]);
+    Ok(())
+}
+
+/// Counts its calls; a second one, in the backward pass, would give another ticket.
+#[inkle::func(replay = ticket_again)]
+fn ticket(count: &mut Array<i32>, given: &mut Array<i32>, i: i32) -> i32 {
+    given[i] = atomic_add(count, 0, 1);
+    given[i]
+}
+
+#[inkle::func]
+fn ticket_again(count: &mut Array<i32>, given: &mut Array<i32>, i: i32) -> i32 {
+    given[i] + 0 * count[0]
+}
+
+#[inkle::kernel]
+fn weigh(x: &Array<f32>, count: &mut Array<i32>, given: &mut Array<i32>, y: &mut Array<f32>) {
+    let i = tid();
+    let n = ticket(count, given, i);
+    y[n] = (n + 1) as f32 * x[i];
+}
+
+#[test]
+fn a_replay_stands_in_for_a_function_in_the_backward_pass() -> Result<()> {
+    let x = Array::from_slice(&[1.0f32; 8])?.with_grad()?;
+    let (mut count, mut given) = (Array::<i32>::zeros(1)?, Array::<i32>::zeros(8)?);
+    let mut y = Array::<f32>::zeros(8)?.with_grad()?;
+    let tape = Tape::record(|| weigh.launch(8, (&x, &mut count, &mut given, &mut y)))?;
+    y.grad_mut().unwrap().fill(1.0)?;
+    tape.backward()?;
+    assert_eq!(count.to_vec()?, [8]);
+    let expected: Vec<f32> = given.to_vec()?.iter().map(|n| (n + 1) as f32).collect();
+    assert_eq!(x.grad().unwrap().to_vec()?, expected);
+    Ok(())
+}
+
+#[inkle::func]
+fn volume(a: Vec3, b: Vec3, scale: f32, weights: &Array<f32>) -> f32 {
+    scale * weights[0] * dot(a, cross(b, Vec3::new(0.0, 0.0, 1.0)))
+}
+
+#[inkle::kernel]
+fn slopes(weights: &Array<f32>, at: &Array<f32>, vectors: &mut Array<Vec3>, numbers: &mut Array<f32>) {
+    let (a, b) = (Vec3::new(1.0, 2.0, 3.0), Vec3::new(4.0, 5.0, 6.0));
+    let (of_a, of_b, of_scale) = grad(volume, (a, b, 2.0, weights));
+    vectors[0] = of_a;
+    vectors[1] = of_b;
+    numbers[0] = of_scale;
+    numbers[1] = grad(step, (at[0], 2.0)).0;
+    numbers[2] = grad(length, (Vec3::new(0.0, at[0], 0.0),)).y;
+}
+
+#[test]
+fn kernels_differentiate_functions_and_built_ins() -> Result<()> {
+    let (weights, at) = (Array::from_slice(&[10.0f32])?, Array::from_slice(&[1.5f32])?);
+    let (mut vectors, mut numbers) = (Array::<Vec3>::zeros(2)?, Array::<f32>::zeros(3)?);
+    slopes.launch(1, (&weights, &at, &mut vectors, &mut numbers))?;
+    // a . (b x z) = a.x b.y - a.y b.x
+    assert_eq!(vectors.to_vec()?, [Vec3::new(100.0, -80.0, 0.0), Vec3::new(-40.0, 20.0, 0.0)]);
+    assert_eq!(numbers.to_vec()?, [10.0 * (5.0 - 8.0), 0.25, 1.0]);
     Ok(())
 }

@@ -3,9 +3,13 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
+use inkle::autograd::{Tolerance, checkpoint, gradcheck, jacobian, jacobian_fd};
 use inkle::optim::{Adam, Sgd};
 use inkle::prelude::*;
-use inkle::{Error, Report, Result, Struct, Vec2d, capture_paused, on_backward, utils, with_device};
+use inkle::{
+    Error, Report, Result, Struct, Vec2d, capture_paused, load_kernels, on_backward, on_backward_of,
+    tape_scope, utils, with_device,
+};
 
 #[inkle::kernel]
 fn scale<T: Float>(x: &Array<T>, by: T, y: &mut Array<T>) {
@@ -286,5 +290,314 @@ fn the_log_has_spans_of_compilation_and_launches() -> Result<()> {
     {
         assert!(lines.iter().any(|line| line == expected), "{expected} is not in {lines:?}");
     }
+    Ok(())
+}
+
+#[inkle::kernel]
+fn combine(x: &Array<Vec2d>, weight: &Array<f64>, y: &mut Array<f64>, z: &mut Array<Vec2d>) {
+    let i = tid();
+    y[i] = x[i].x * x[i].y * weight[0];
+    z[i] = x[i] * x[i].x;
+}
+
+#[test]
+fn jacobians_are_found_backwards_and_by_differences() -> Result<()> {
+    let mut x = Array::from_slice(&[Vec2d::new(1.0, 2.0), Vec2d::new(3.0, 4.0)])?.with_grad()?;
+    let weight = Array::from_slice(&[10.0f64])?.with_grad()?;
+    let mut y = Array::<f64>::zeros(2)?.with_grad()?;
+    let mut z = Array::<Vec2d>::zeros(2)?.with_grad()?;
+    let expected = [20.0, 10.0, 0.0, 0.0, 0.0, 0.0, 40.0, 30.0];
+    let found = jacobian(|x, y| combine.launch(2, (x, &weight, y, &mut z)), &x, &mut y)?;
+    assert_eq!((found.rows(), found.columns(), found.values()), (2, 4, &expected[..]));
+    assert_eq!((x.grad().unwrap().to_vec()?, found[(1, 2)]), (vec![Vec2d::zero(); 2], 40.0));
+    let quotients = jacobian_fd(|x, y| combine.launch(2, (x, &weight, y, &mut z)), &mut x, &mut y, 1e-3)?;
+    for (found, expected) in quotients.values().iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-6, "{quotients:?}");
+    }
+    assert_eq!(x.to_vec()?, [Vec2d::new(1.0, 2.0), Vec2d::new(3.0, 4.0)]);
+    let tight = Tolerance { step: 1e-4, absolute: 1e-6, relative: 1e-6 };
+    gradcheck(|x, z| combine.launch(2, (x, &weight, &mut y, z)), &mut x, &mut z, &tight)?;
+    let tape = Tape::record(|| combine.launch(2, (&x, &weight, &mut y, &mut z)))?;
+    let before = y.to_vec()?;
+    tape.check_gradients(&tight)?;
+    assert_eq!(y.to_vec()?, before);
+    Ok(())
+}
+
+#[inkle::func(gradient = too_steep)]
+fn slope(x: f64) -> f64 {
+    3.0 * x
+}
+
+#[inkle::func]
+fn too_steep(_x: f64, of: f64, of_x: &mut f64) {
+    *of_x += 4.0 * of;
+}
+
+#[inkle::kernel]
+fn sloped(x: &Array<f64>, y: &mut Array<f64>) {
+    let i = tid();
+    y[i] = slope(x[i]);
+}
+
+#[test]
+fn gradients_that_are_wrong_are_found() -> Result<()> {
+    let mut x = Array::from_slice(&[1.0f64, 2.0])?.with_grad()?;
+    let mut y = Array::<f64>::zeros(2)?.with_grad()?;
+    let wrong =
+        gradcheck(|x, y| sloped.launch(2, (x, y)), &mut x, &mut y, &Tolerance::default()).unwrap_err();
+    let Error::Gradients { row, column, gradient, difference, .. } = wrong else { panic!("{wrong}") };
+    assert_eq!((row, column, gradient), (column, row, 4.0));
+    assert!((difference - 3.0).abs() < 1e-6);
+    let tape = Tape::record(|| sloped.launch(2, (&x, &mut y)))?;
+    let wrong = tape.check_gradients(&Tolerance::default()).unwrap_err().to_string();
+    assert!(wrong.contains("`y` by `x` of kernel `sloped`"), "{wrong}");
+    let without = Array::<f64>::zeros(2)?;
+    assert!(matches!(
+        jacobian(|x, y| sloped.launch(2, (x, y)), &without, &mut y),
+        Err(Error::NoGradient { .. })
+    ));
+    Ok(())
+}
+
+#[inkle::kernel]
+fn swing(x: &Array<f64>, v: &Array<f64>, pull: &Array<f64>, x2: &mut Array<f64>, v2: &mut Array<f64>) {
+    let i = tid();
+    v2[i] = v[i] - 0.1 * pull[0] * x[i] * x[i];
+    x2[i] = x[i] + 0.1 * v2[i];
+}
+
+/// The gradients of a swing by its start and its pull, every state kept and only some.
+fn swung(steps: usize, every: Option<usize>) -> Result<[Vec<f64>; 4]> {
+    let x = Array::from_slice(&[1.0f64, -0.5])?.with_grad()?;
+    let v = Array::from_slice(&[0.0f64, 0.25])?.with_grad()?;
+    let pull = Array::from_slice(&[2.0f64])?.with_grad()?;
+    let state = (x, v);
+    let mut end = None;
+    let tape = Tape::record(|| {
+        let by = pull.share();
+        end = Some(match every {
+            Some(every) => {
+                let step =
+                    move |_, (x, v): &(Array<f64>, Array<f64>), next: &mut (Array<f64>, Array<f64>)| {
+                        swing.launch(2, (x, v, &by, &mut next.0, &mut next.1))
+                    };
+                checkpoint(step, &state, steps, Some(every))?
+            }
+            None => {
+                let mut current = (state.0.share(), state.1.share());
+                for _ in 0..steps {
+                    let made = || Array::<f64>::zeros(2)?.with_grad();
+                    let mut next = (made()?, made()?);
+                    swing.launch(2, (&current.0, &current.1, &by, &mut next.0, &mut next.1))?;
+                    current = next;
+                }
+                current
+            }
+        });
+        Ok(())
+    })?;
+    let mut end = end.unwrap();
+    end.0.grad_mut().unwrap().copy_from_slice(&[1.0, 2.0])?;
+    end.1.grad_mut().unwrap().copy_from_slice(&[0.5, -1.0])?;
+    tape.backward()?;
+    let found = [&state.0, &state.1, &pull].map(|array| array.grad().unwrap().to_vec());
+    let [a, b, c] = found;
+    let all = [a?, b?, c?, end.0.to_vec()?];
+    tape.zero()?;
+    assert_eq!(pull.grad().unwrap().to_vec()?, [0.0]);
+    Ok(all)
+}
+
+#[test]
+fn few_states_give_the_gradients_that_all_do() -> Result<()> {
+    let all = swung(7, None)?;
+    for every in [1, 2, 3, 7, 20] {
+        let few = swung(7, Some(every))?;
+        for (few, all) in few.iter().flatten().zip(all.iter().flatten()) {
+            assert!((few - all).abs() < 1e-12, "every {every}: {few} and {all}");
+        }
+    }
+    assert_eq!(swung(0, Some(1))?[0], [1.0, 2.0]);
+    Ok(())
+}
+
+#[test]
+fn algorithms_pass_gradients_on() -> Result<()> {
+    let x = Array::from_shape([2, 3], &[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?.with_grad()?;
+    let w = Array::from_shape([2, 3], &[6.0f32, 5.0, 4.0, 3.0, 2.0, 1.0])?.with_grad()?;
+    let (mut rows, mut whole) =
+        (Array::<f32, 2>::zeros([2, 1])?.with_grad()?, Array::<f32>::zeros(1)?.with_grad()?);
+    let tape = Tape::record(|| {
+        utils::array_sum_into(&x, Some(1), &mut rows)?;
+        utils::array_inner_into(&x, &w, None, &mut whole)
+    })?;
+    rows.grad_mut().unwrap().copy_from_slice(&[1.0, 10.0])?;
+    whole.grad_mut().unwrap().fill(2.0)?;
+    tape.backward()?;
+    assert_eq!(x.grad().unwrap().to_vec()?, [13.0, 11.0, 9.0, 16.0, 14.0, 12.0]);
+    assert_eq!(w.grad().unwrap().to_vec()?, [2.0, 4.0, 6.0, 8.0, 10.0, 12.0]);
+    assert_eq!(whole.grad().unwrap().to_vec()?, [0.0]);
+
+    let points = Array::from_slice(&[Vec2::new(1.0, 2.0), Vec2::new(3.0, 4.0)])?.with_grad()?;
+    let others = Array::from_slice(&[Vec2::new(5.0, 6.0), Vec2::new(7.0, 8.0)])?.with_grad()?;
+    let mut sums = Array::<Vec2>::zeros(2)?.with_grad()?;
+    let mut product = Array::<f32>::zeros(1)?.with_grad()?;
+    let mut wide = Array::<Vec2d>::zeros(2)?.with_grad()?;
+    for inclusive in [false, true] {
+        let tape = Tape::record(|| {
+            utils::array_scan(&points, &mut sums, inclusive)?;
+            utils::array_inner_into(&points, &others, None, &mut product)?;
+            utils::array_cast(&points, &mut wide)
+        })?;
+        sums.grad_mut().unwrap().copy_from_slice(&[Vec2::new(1.0, 0.0), Vec2::new(10.0, 20.0)])?;
+        product.grad_mut().unwrap().fill(100.0)?;
+        wide.grad_mut().unwrap().fill(Vec2d::new(1000.0, 0.0))?;
+        tape.backward()?;
+        let from_sums = match inclusive {
+            false => [Vec2::new(10.0, 20.0), Vec2::zero()],
+            true => [Vec2::new(11.0, 20.0), Vec2::new(10.0, 20.0)],
+        };
+        let expected =
+            [0, 1].map(|i| from_sums[i] + others.to_vec().unwrap()[i] * 100.0 + Vec2::new(1000.0, 0.0));
+        assert_eq!(points.grad().unwrap().to_vec()?, expected);
+        tape.zero()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn tapes_have_scopes_drawings_and_steps_of_the_program() -> Result<()> {
+    let x = Array::from_slice(&[1.0f32, 2.0])?.with_grad()?;
+    let mut y = Array::<f32>::zeros(2)?.with_grad()?;
+    let mut z = Array::<f32>::zeros(2)?.with_grad()?;
+    let tape = Tape::record(|| {
+        tape_scope("twice", || {
+            for _ in 0..3 {
+                scale.launch(2, (&x, 2.0, &mut y))?;
+                scale.launch(2, (&y, 2.0, &mut z))?;
+            }
+            Ok(())
+        })?;
+        tape_scope("nothing", || Ok(()))?;
+        on_backward_of(&[&x], || Ok(()))
+    })?;
+    let dot = tape.drawing().label(&y, "the \"middle\"").to_dot();
+    for part in ["label=\"twice\"", "label=\"3 times\"", "the \\\"middle\\\"", "op6 [shape=box, style=dashed"]
+    {
+        assert!(dot.contains(part), "{part} is not in {dot}");
+    }
+    assert!(!dot.contains("nothing") && !dot.contains("op2 ["), "{dot}");
+    assert_eq!(dot.matches('{').count(), dot.matches('}').count());
+    let all = tape.drawing().unfolded().without_read_only().to_dot();
+    assert_eq!(all.matches("label=\"scale\"").count(), 6);
+    y.fill(1.0)?;
+    x.share().grad_mut().unwrap().fill(5.0)?;
+    tape.zero()?;
+    assert_eq!(x.grad().unwrap().to_vec()?, [0.0; 2]);
+    let plain = Array::<f32>::zeros(1)?;
+    assert!(matches!(on_backward_of(&[&x, &plain], || Ok(())), Err(Error::NoGradient { .. })));
+    Ok(())
+}
+
+#[inkle::kernel]
+fn squared(x: &Array<f32>, y: &mut Array<f32>) {
+    let i = tid();
+    y[i] = x[i] * x[i];
+}
+
+#[test]
+fn writes_that_spoil_gradients_are_found() -> Result<()> {
+    let x = Array::from_slice(&[1.0f32, 2.0])?.with_grad()?;
+    let mut y = Array::<f32>::zeros(2)?.with_grad()?;
+    let mut z = Array::<f32>::zeros(2)?.with_grad()?;
+    let fine = Tape::record(|| {
+        squared.launch(2, (&x, &mut y))?;
+        squared.launch(2, (&y, &mut z))?;
+        // Linear: nobody asks what it was.
+        scale.launch(2, (&z, 2.0, &mut y.share()))
+    })?;
+    let found = fine.overwrites()?;
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].reader, "argument `x` of kernel `squared`");
+    assert_eq!(found[0].writer, "argument `y` of kernel `scale`");
+    let linear = Tape::record(|| {
+        scale.launch(2, (&x, 2.0, &mut y))?;
+        scale.launch(2, (&y, 2.0, &mut z))?;
+        y.fill(0.0)
+    })?;
+    assert_eq!(linear.overwrites()?, []);
+    Ok(())
+}
+
+#[inkle::options(checks = true, launch_bounds = (64, 2))]
+mod chosen {
+    use inkle::prelude::*;
+
+    #[inkle::kernel]
+    pub fn beyond(x: &mut Array<f32>) {
+        x[tid() + 5] = 1.0;
+    }
+
+    pub mod inner {
+        use inkle::prelude::*;
+
+        #[inkle::kernel(optimization_level = 1)]
+        pub fn beyond_too(x: &mut Array<f32>) {
+            x[tid() + 5] = 1.0;
+        }
+    }
+}
+
+#[inkle::options(checks = true)]
+mod not_chosen {
+    #[inkle::options(checks = false)]
+    pub mod inner {
+        use inkle::prelude::*;
+
+        #[inkle::kernel]
+        pub fn unchecked(x: &mut Array<f32>) {
+            let i = tid();
+            if i < 0 {
+                x[i + 5] = 1.0;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_module_has_options_and_kernels_are_loaded_at_once() -> Result<()> {
+    let kernels = [
+        chosen::beyond.into(),
+        chosen::inner::beyond_too.into(),
+        not_chosen::inner::unchecked.into(),
+        scale.of::<f32>(),
+        scale.of::<f64>(),
+    ];
+    load_kernels(&kernels, Device::cpu())?;
+    let mut x = Array::<f32>::zeros(3)?;
+    assert!(chosen::beyond.launch(1, (&mut x,)).is_err());
+    assert!(chosen::inner::beyond_too.launch(1, (&mut x,)).is_err());
+    not_chosen::inner::unchecked.launch(1, (&mut x,))?;
+    assert!(matches!(
+        load_kernels(&[squared.into(), to_and_fro.into()], Device::cpu()),
+        Err(Error::Compile(_))
+    ));
+    Ok(())
+}
+
+#[test]
+fn a_function_of_a_line_is_mapped() -> Result<()> {
+    let (i, result) = (Array::from_slice(&[1.0f32, 2.0])?, Array::from_slice(&[3, 4])?);
+    let mut out = Array::<Vec2>::zeros(2)?;
+    inkle::map!(
+        |i: f32, result: i32| -> Vec2 { Vec2::new(i * 2.0, result as f32) },
+        (&i, &result),
+        &mut out
+    )?;
+    assert_eq!(out.to_vec()?, [Vec2::new(2.0, 3.0), Vec2::new(4.0, 4.0)]);
+    let short = Array::<f32>::zeros(1)?;
+    let error = inkle::map!(|x: f32| -> Vec2 { Vec2::splat(x) }, (&short,), &mut out).unwrap_err();
+    assert!(matches!(error, Error::Length { expected: 2, found: 1 }));
     Ok(())
 }

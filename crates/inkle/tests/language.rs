@@ -333,3 +333,95 @@ fn methods_of_numbers_are_those_of_rust() -> Result<()> {
     assert_eq!(out[4], 3.0);
     Ok(())
 }
+
+#[derive(Clone, Copy, PartialEq, Debug, Struct)]
+struct Walk {
+    place: Vec2,
+    steps: i32,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug, Struct)]
+enum Turn {
+    Left,
+    Right,
+    Back,
+}
+
+/// What a function can have, without built-ins: the host runs it too.
+#[inkle::func]
+fn walked(walk: Walk, turn: Turn, bits: u16, heading: &mut [f32; 2]) -> (Walk, u16) {
+    let mut place = walk.place;
+    let [x, y] = *heading;
+    match turn {
+        Turn::Left => *heading = [-y, x],
+        Turn::Right => *heading = [y, -x],
+        Turn::Back => *heading = [-x, -y],
+    }
+    let mut m = Mat22::identity();
+    m[(0, 1)] = 0.25;
+    let mut total = 0;
+    'rows: for row in (0..2).rev() {
+        for column in 0..2 {
+            if row == 0 && column == 1 {
+                continue 'rows;
+            }
+            place[row] += heading[column] * m[(row, column)] + m[row][column].abs().powi(2);
+            total += row * 2 + column;
+        }
+    }
+    let found = loop {
+        total -= 1;
+        if total < walk.steps {
+            break total;
+        }
+    };
+    place.x = place.x.max(-4.0).mul_add(0.5, 0.125);
+    assert!(found < walk.steps, "it ends below");
+    println!("{found} {:.2} {place}", place.y);
+    let steps = if found % 2 == 0 { found.rem_euclid(3) } else { -found };
+    (Walk { steps, ..Walk { place, steps: 0 } }, (bits << 2) ^ bits)
+}
+
+#[inkle::kernel]
+fn walk_on(walks: &mut Array<Walk>, turns: &Array<Turn>, bits: &mut Array<u16>, headings: &mut Array<Vec2>) {
+    let i = tid();
+    let mut heading = headings[i].to_array();
+    let (walk, mixed) = walked(walks[i], turns[i], bits[i], &mut heading);
+    walks[i] = walk;
+    bits[i] = mixed;
+    headings[i] = Vec2::from_array(heading);
+}
+
+#[test]
+fn a_function_is_the_same_on_the_host() -> Result<()> {
+    let start = |i: i32| Walk { place: Vec2::new(i as f32 - 2.0, 0.5), steps: i - 3 };
+    let walks: Vec<Walk> = (0..9).map(start).collect();
+    let turns: Vec<Turn> = (0..9).map(|i| [Turn::Left, Turn::Right, Turn::Back][i % 3]).collect();
+    let bits: Vec<u16> = (0..9).map(|i| i * 7 + 1).collect();
+    let headings: Vec<Vec2> = (0..9).map(|i| Vec2::new(i as f32, 1.0)).collect();
+    let mut after = (Array::from_slice(&walks)?, Array::from_slice(&bits)?, Array::from_slice(&headings)?);
+    walk_on.launch(9, (&mut after.0, &Array::from_slice(&turns)?, &mut after.1, &mut after.2))?;
+    let (walks_after, bits_after, headings_after) = (after.0.to_vec()?, after.1.to_vec()?, after.2.to_vec()?);
+    for i in 0..9 {
+        let mut heading = headings[i].to_array();
+        let expected = walked(walks[i], turns[i], bits[i], &mut heading);
+        assert_eq!((walks_after[i], bits_after[i]), expected, "{i}");
+        assert_eq!(headings_after[i].to_array(), heading, "{i}");
+    }
+    Ok(())
+}
+
+#[inkle::func]
+fn half_of_element(x: &Array<f32>, i: i32) -> f32 {
+    0.5 * x[i]
+}
+
+#[test]
+fn elements_of_arrays_are_for_kernels_only() -> Result<()> {
+    let x = Array::from_slice(&[1.0f32])?;
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| half_of_element(&x, 0)));
+    let message = panicked.unwrap_err();
+    let text = message.downcast_ref::<String>().cloned().unwrap_or_default();
+    assert!(text.contains("an element of an array can be used in kernels only"), "{text}");
+    Ok(())
+}

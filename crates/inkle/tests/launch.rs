@@ -233,3 +233,78 @@ fn an_index_out_of_bounds_is_reported_with_its_place() -> Result<()> {
     assert_eq!(x.to_vec()?, [0; 4]);
     Ok(())
 }
+
+#[inkle::func]
+fn half_of<T: Float>(x: &IndexedArray<T>, i: i32) -> T {
+    x[i] / T::from_f64(2.0)
+}
+
+#[inkle::kernel]
+fn gather<T: Float>(x: &IndexedArray<T>, grid: &mut IndexedArray<T, 2>, plain: &mut Array<T>) {
+    let (i, j) = tid2();
+    let value = half_of(x, i) + T::from_i32(10 * j);
+    grid[(i, j)] = value;
+    atomic_add(grid, (i, j), T::ONE);
+    plain[i * grid.shape()[1] + j] = T::from_i32(x.len() as i32);
+}
+
+#[test]
+fn arrays_are_seen_through_lists_of_indices() -> Result<()> {
+    let x = Array::from_slice(&[2.0f64, 4.0, 6.0, 8.0])?.with_grad()?;
+    let (chosen, rows) = (Array::from_slice(&[3, 1])?, Array::from_slice(&[2, 0])?);
+    let mut grid = Array::<f64, 2>::zeros([3, 2])?.with_grad()?;
+    let mut plain = Array::<f64>::zeros(4)?;
+    let tape = {
+        let part = x.indexed(&chosen)?;
+        let mut seen = grid.indexed_mut([Some(&rows), None])?;
+        assert_eq!((part.len(), part.to_vec()?, seen.shape()), (2, vec![8.0, 4.0], [2, 2]));
+        Tape::record(|| gather.launch((2, 2), (&part, &mut seen, &mut plain)))?
+    };
+    assert_eq!(grid.to_vec()?, [3.0, 13.0, 0.0, 0.0, 5.0, 15.0]);
+    assert_eq!(plain.to_vec()?, [2.0; 4]);
+    grid.grad_mut().unwrap().copy_from_slice(&[1.0, 10.0, 100.0, 1000.0, 4.0, 6.0])?;
+    tape.backward()?;
+    assert_eq!(x.grad().unwrap().to_vec()?, [0.0, 5.5, 0.0, 5.0]);
+    let graph = {
+        let part = x.indexed(&chosen)?;
+        let mut seen = grid.indexed_mut([Some(&rows), None])?;
+        seen.copy_from_slice(&[1.0, 2.0, 3.0, 4.0])?;
+        Graph::capture(Device::cpu(), || gather.launch((2, 2), (&part, &mut seen, &mut plain)))?
+    };
+    assert_eq!(grid.to_vec()?, [3.0, 4.0, 0.0, 0.0, 1.0, 2.0]);
+    graph.launch()?;
+    assert_eq!(grid.to_vec()?, [3.0, 13.0, 0.0, 0.0, 5.0, 15.0]);
+    Ok(())
+}
+
+#[test]
+fn index_lists_that_do_not_fit_are_refused() -> Result<()> {
+    let mut x = Array::from_slice(&[1, 2, 3])?;
+    let table = Array::from_shape([2, 2], &[0, 1, 2, 3])?;
+    let column = table.select((.., 0))?;
+    let gaps = x.indexed(&*column).unwrap_err();
+    assert!(matches!(gaps, Error::Layout { .. }) && gaps.to_string().contains("index list"), "{gaps}");
+    let beyond = Array::from_slice(&[0, 3])?;
+    let wrong = x.indexed(&beyond)?.to_vec().unwrap_err();
+    assert!(wrong.to_string().contains('3'), "{wrong}");
+    let mut part = x.indexed_mut(&beyond)?;
+    assert!(matches!(part.copy_from_slice(&[1]), Err(Error::Length { expected: 2, found: 1 })));
+    assert!(part.fill(1).is_err());
+    Ok(())
+}
+
+/// What a launch on a tape sets through a list has no gradient from before.
+#[test]
+fn elements_set_through_a_list_forget_their_gradient() -> Result<()> {
+    let mut x = Array::from_slice(&[1.0f32, 2.0, 3.0])?.with_grad()?;
+    let mut y = Array::<f32>::zeros(3)?.with_grad()?;
+    let list = Array::from_slice(&[2])?;
+    let tape = Tape::record(|| {
+        x.indexed_mut(&list)?.fill(5.0)?;
+        saxpy.launch(3, (&x, &mut y, 2.0))
+    })?;
+    y.grad_mut().unwrap().fill(1.0)?;
+    tape.backward()?;
+    assert_eq!((y.to_vec()?, x.grad().unwrap().to_vec()?), (vec![2.0, 4.0, 10.0], vec![2.0, 2.0, 0.0]));
+    Ok(())
+}

@@ -11,13 +11,23 @@ use super::function::{Arg, FunctionCx, Instance, Origin};
 use super::library::LibrarySignature;
 use super::val::{R, Reported, Val};
 use super::{Checker, DerivativeKey};
-use crate::env::{FunctionKey, FunctionSource};
+use crate::env::{FunctionKey, FunctionSource, Rules};
 use crate::pattern::Bindings;
 use crate::tree::{Expr, ExprKind, FormatPart, FunctionDef, ParamDef, ParamKind, Stmt, StmtKind};
 
 /// The variable of a parameter's gradient; no variable of a user has such a name.
 fn adjoint_name(param: &str) -> String {
     format!("adjoint of {param}")
+}
+
+/// How a gradient function takes the gradient of a parameter that is passed this way, if it does.
+fn adjoint_of(arg: &Arg) -> Option<Arg> {
+    match arg {
+        // The gradients of an array are an array, which is written to.
+        Arg::Value(ty @ Type::Array(_)) => Some(Arg::Value(*ty)),
+        Arg::Value(ty) => Some(Arg::Variable(*ty)),
+        _ => None,
+    }
 }
 
 impl Checker<'_> {
@@ -31,22 +41,31 @@ impl Checker<'_> {
         // What fits none of the overloads is found when the one it was meant for is called.
         let is_alone = self.env.function(key).is_ok_and(|sources| sources.len() == 1);
         let results = self.module.function(id).results.clone();
+        // In Rust what a gradient adds to are parameters like any other.
+        let is_rust = self.env.rules() == Rules::Rust;
         let fits = |source: &FunctionSource, types: &[&Arg]| {
             let mut bindings = Bindings::default();
-            source.params.len() == types.len()
+            let fits = source.params.len() == types.len()
                 && source.params.iter().zip(types).all(|(param, arg)| match (&param.pattern, arg) {
                     (Some(pattern), Arg::Value(ty)) => pattern.matches(*ty, &mut bindings),
+                    (Some(pattern), Arg::Variable(ty)) if is_rust && param.by_reference => {
+                        pattern.matches(*ty, &mut bindings)
+                    }
                     (None, _) | (_, Arg::Static(_)) => true,
                     _ => false,
-                })
+                });
+            fits.then_some(bindings)
         };
         let own: Vec<&Arg> = args.iter().collect();
         let result_args: Vec<Arg> = results.iter().map(|&ty| Arg::Value(ty)).collect();
-        let all: Vec<&Arg> = args.iter().chain(&result_args).collect();
-        if let Some(source) = gradients.iter().rev().find(|s| fits(s, &all)) {
+        let adjoints: Vec<Arg> = args.iter().filter(|_| is_rust).filter_map(adjoint_of).collect();
+        let all: Vec<&Arg> = args.iter().chain(&result_args).chain(&adjoints).collect();
+        let fitting = |sources: &[Arc<FunctionSource>], types: &[&Arg]| {
+            sources.iter().rev().find_map(|source| Some((source.clone(), fits(source, types)?)))
+        };
+        if let Some((source, bindings)) = fitting(&gradients, &all) {
             let origin = Origin::User(source.key);
-            let made =
-                self.gradient(origin, &source.name, &source.def, Bindings::default(), args, result_args)?;
+            let made = self.gradient(origin, &source.name, &source.def, bindings, args, result_args)?;
             self.module.functions[id.index()].links.gradient = Some(made);
         } else if let ([only], true) = (&gradients[..], is_alone) {
             return Err(self.no_fit(
@@ -56,7 +75,7 @@ impl Checker<'_> {
                 call,
             ));
         }
-        if let Some(source) = replays.iter().rev().find(|s| fits(s, &own)) {
+        if let Some((source, bindings)) = fitting(&replays, &own) {
             let instance = Instance {
                 origin: Origin::User(source.key),
                 def: source.def.clone(),
@@ -64,14 +83,14 @@ impl Checker<'_> {
                 kind: FunctionKind::Func,
                 native: None,
                 args: args.to_vec(),
-                bindings: Bindings::default(),
+                bindings,
                 returns: source.returns.clone(),
             };
             let (made, found) = FunctionCx::check(self, instance)?;
             if found != results {
                 return Err(self.no_fit(
                     "replay",
-                    source,
+                    &source,
                     "the function's parameters, and gives the same",
                     call,
                 ));
@@ -132,7 +151,8 @@ impl Checker<'_> {
         )
     }
 
-    /// The function that gives the gradients of a function's parameters, from one in which they are `adjoint[x]`.
+    /// The function that gives the gradients of a function's parameters, from one in which they are `adjoint[x]`, or
+    /// parameters behind the others.
     fn gradient(
         &mut self,
         origin: Origin,
@@ -147,15 +167,13 @@ impl Checker<'_> {
         Rename { params: &params[..args.len()] }.stmts(&mut def.body);
         let mut all = args.to_vec();
         all.extend(results);
+        let are_parameters = def.params.len() > all.len();
         for (index, arg) in args.iter().enumerate() {
-            let adjoint = match arg {
-                // The gradients of an array are an array, which is written to.
-                Arg::Value(ty @ Type::Array(_)) => Arg::Value(*ty),
-                Arg::Value(ty) => Arg::Variable(*ty),
-                _ => continue,
-            };
-            let param = ParamDef { name: adjoint_name(&params[index]), ..def.params[index].clone() };
-            def.params.push(ParamDef { annotation: None, default: None, ..param });
+            let Some(adjoint) = adjoint_of(arg) else { continue };
+            if !are_parameters {
+                let param = ParamDef { name: adjoint_name(&params[index]), ..def.params[index].clone() };
+                def.params.push(ParamDef { annotation: None, default: None, ..param });
+            }
             all.push(adjoint);
         }
         let variables = all.iter().filter(|a| matches!(a, Arg::Variable(_))).count();

@@ -81,6 +81,14 @@ impl Lower<'_> {
                 ),
             );
         }
+        if last == "grad"
+            && let (Some(syn::Expr::Path(of)), Some(syn::Expr::Tuple(_)), 2) =
+                (called.args.first(), called.args.get(1), called.args.len())
+        {
+            let of = of.clone();
+            let syn::Expr::Tuple(given) = &mut called.args[1] else { unreachable!("it was just seen") };
+            return self.gradient(&of, given, span);
+        }
         let args = self.exprs(called.args.iter_mut());
         if let ("tid2" | "tid3" | "tid4", []) = (last.as_str(), args.as_slice()) {
             let count = usize::from(last.as_bytes()[3] - b'0');
@@ -96,13 +104,31 @@ impl Lower<'_> {
             true => args.into_iter().flat_map(flat).collect(),
             false => args,
         };
-        let mut path = func.path;
+        let callee = self.callee(func.path, at);
+        call(callee, args, span)
+    }
+
+    /// A function or built-in by its path.
+    fn callee(&mut self, mut path: syn::Path, span: Span) -> Expr {
         if let Some(last) = path.segments.last_mut() {
             // What is inferred from the arguments here is so there.
             last.arguments = syn::PathArguments::None;
         }
-        let callee = self.name(Name::Callee(path), at);
-        call(callee, args, span)
+        self.name(Name::Callee(path), span)
+    }
+
+    /// `grad(f, (x, y))`.
+    fn gradient(&mut self, of: &syn::ExprPath, given: &mut syn::ExprTuple, span: Span) -> Expr {
+        let at = self.source.span(of.span());
+        if let Some(variable) = of.path.get_ident().filter(|name| self.lookup(&name.to_string()).is_some()) {
+            let message =
+                format!("kernels cannot differentiate the value of a variable, and `{variable}` is one");
+            return self.error(of, message);
+        }
+        let args = self.exprs(given.elems.iter_mut());
+        let callee = self.callee(of.path.clone(), at);
+        let gradient = call(builtin("grad", span), vec![callee], span);
+        call(gradient, args, span)
     }
 
     /// A call of a function of a type: `Vec3::new(..)`.
@@ -300,8 +326,9 @@ impl Lower<'_> {
             }
         };
         self.push(StmtKind::Assert { test, message }, span);
-        let condition = &args[0];
-        *expr = verbatim(quote_spanned!(place=> { let _: bool = #condition; }));
+        // A function is run on the host too; `debug_assert!` holds in kernels by their option `checks`.
+        let (of, rest) = (&mac.mac.path, &args);
+        *expr = verbatim(quote_spanned!(place=> #of!(#(#rest),*)));
         unit(span)
     }
 
@@ -321,10 +348,16 @@ impl Lower<'_> {
         let mut given = args.into_iter();
         let mut shown = Vec::new();
         let mut parts = Vec::new();
+        // What the function prints on the host: the same, with all values behind the text.
+        let mut on_host = String::new();
         for piece in pieces {
             match piece {
-                Piece::Text(text) => parts.push(FormatPart::Text(text)),
-                Piece::Value { name, spec } => {
+                Piece::Text(text) => {
+                    on_host += &text.replace('{', "{{").replace('}', "}}");
+                    parts.push(FormatPart::Text(text));
+                }
+                Piece::Value { name, spec, written } => {
+                    on_host += &format!("{{{written}}}");
                     let value = match name {
                         None => given.next(),
                         Some(name) => syn::parse_str::<syn::Ident>(&name).ok().map(|mut ident| {
@@ -345,7 +378,8 @@ impl Lower<'_> {
         }
         let text = Expr::new(ExprKind::FormatStr(parts), span);
         self.push(StmtKind::Expr(call(builtin("print", span), vec![text], span)), span);
-        *expr = verbatim(quote_spanned!(place=> { #(let _ = &#shown;)* }));
+        let on_host = syn::LitStr::new(&on_host, format.span());
+        *expr = verbatim(quote_spanned!(place=> ::std::println!(#on_host, #(#shown),*)));
         unit(span)
     }
 }
@@ -361,7 +395,12 @@ fn flat(expr: Expr) -> Vec<Expr> {
 /// A piece of a format.
 enum Piece {
     Text(String),
-    Value { name: Option<String>, spec: Option<String> },
+    /// `written` is how it is to be shown, with the colon.
+    Value {
+        name: Option<String>,
+        spec: Option<String>,
+        written: String,
+    },
 }
 
 fn pieces(format: &str) -> Result<Vec<Piece>, String> {
@@ -377,6 +416,7 @@ fn pieces(format: &str) -> Result<Vec<Piece>, String> {
             '{' => {
                 let inner: String = chars.by_ref().take_while(|c| *c != '}').collect();
                 let (name, spec) = inner.split_once(':').unwrap_or((&inner, ""));
+                let written = inner[name.len()..].to_owned();
                 let spec = match spec {
                     "" | "?" => None,
                     spec => match spec.strip_prefix('.') {
@@ -392,7 +432,7 @@ fn pieces(format: &str) -> Result<Vec<Piece>, String> {
                     pieces.push(Piece::Text(std::mem::take(&mut text)));
                 }
                 let name = (!name.is_empty()).then(|| name.to_owned());
-                pieces.push(Piece::Value { name, spec });
+                pieces.push(Piece::Value { name, spec, written });
             }
             '}' => return Err("a lone `}`; write `}}` for the character".into()),
             c => text.push(c),

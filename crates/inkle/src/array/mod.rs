@@ -1,6 +1,7 @@
 //! Typed arrays.
 
 mod host;
+mod indexed;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod view;
@@ -18,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::tape;
 
 pub use host::{Host, HostMut};
+pub use indexed::{IndexLists, IndexedArray, IndexedView, IndexedViewMut};
 #[cfg(feature = "ndarray")]
 pub use ndarray::{NdHost, NdHostMut};
 pub use view::{ArrayView, ArrayViewMut, Select, Slice, Span};
@@ -338,6 +340,13 @@ impl<T, const D: usize> Array<T, D> {
         self.inner.device()
     }
 
+    /// Another handle on the array, with the same memory and gradient: for what outlives a borrow, as steps of a backward pass do
+    /// ([`on_backward_of`](crate::on_backward_of)). What one handle writes the other reads; that they are not used at once is up to
+    /// the program, and launches cannot tell that two of them are one array.
+    pub fn share(&self) -> Self {
+        Array { inner: self.inner.clone(), elem: PhantomData }
+    }
+
     /// The runtime's array, which shares the memory.
     pub fn runtime(&self) -> &rt::Array {
         &self.inner
@@ -387,14 +396,14 @@ impl<T: Value, const D: usize> Index<KernelIndex<D>> for Array<T, D> {
 
     #[track_caller]
     fn index(&self, _: KernelIndex<D>) -> &T {
-        only_in_kernels("this index")
+        only_in_kernels("an element of an array")
     }
 }
 
 impl<T: Value, const D: usize> IndexMut<KernelIndex<D>> for Array<T, D> {
     #[track_caller]
     fn index_mut(&mut self, _: KernelIndex<D>) -> &mut T {
-        only_in_kernels("this index")
+        only_in_kernels("an element of an array")
     }
 }
 

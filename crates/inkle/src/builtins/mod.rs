@@ -2,10 +2,31 @@
 //!
 //! Their forms come from the registry that Python kernels are checked against.
 
+mod grad;
+
+pub use grad::{Differentiable, GradientArgs, grad};
 pub use inkle_value::builtins::*;
 use inkle_value::{Subscripts, only_in_kernels};
 
-use crate::array::Array;
+use crate::array::{Array, IndexedArray};
+
+/// What atomic updates work on: an [`Array`] or an [`IndexedArray`] of `D` dimensions.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no array of {D} dimensions",
+    label = "atomic updates are of elements of a `&mut Array` or a `&mut IndexedArray`, with an index for each dimension"
+)]
+pub trait Elements<const D: usize> {
+    /// An element.
+    type Elem;
+}
+
+impl<T, const D: usize> Elements<D> for Array<T, D> {
+    type Elem = T;
+}
+
+impl<T, const D: usize> Elements<D> for IndexedArray<T, D> {
+    type Elem = T;
+}
 
 macro_rules! callables {
     ($($name:ident = $builtin:literal),* $(,)?) => { $(
@@ -76,7 +97,11 @@ macro_rules! atomics {
         ///
         /// Several indices are written as a tuple. The result is what the element held before.
         #[track_caller]
-        pub fn $name<T, I: Subscripts<D>, const D: usize>(array: &mut Array<T, D>, index: I, value: T) -> T {
+        pub fn $name<A: Elements<D>, I: Subscripts<D>, const D: usize>(
+            array: &mut A,
+            index: I,
+            value: A::Elem,
+        ) -> A::Elem {
             let _ = (array, index, value);
             only_in_kernels(concat!("`", stringify!($name), "`"))
         }
@@ -98,12 +123,12 @@ atomics! {
 ///
 /// Several indices are written as a tuple. The result is what the element held before.
 #[track_caller]
-pub fn atomic_cas<T, I: Subscripts<D>, const D: usize>(
-    array: &mut Array<T, D>,
+pub fn atomic_cas<A: Elements<D>, I: Subscripts<D>, const D: usize>(
+    array: &mut A,
     index: I,
-    old: T,
-    new: T,
-) -> T {
+    old: A::Elem,
+    new: A::Elem,
+) -> A::Elem {
     let _ = (array, index, old, new);
     only_in_kernels("`atomic_cas`")
 }

@@ -47,10 +47,23 @@ pub struct Definition {
     params: fn() -> Vec<ParamSpec>,
     returns: Option<fn() -> Vec<Pattern>>,
     names: fn() -> Vec<Name>,
+    given: Given,
     #[cfg(feature = "llvm")]
     source: OnceLock<Arc<FunctionSource>>,
     resolved: OnceLock<Vec<Name>>,
 }
+
+/// What a function does for another one, which names it in its attribute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// It gives the gradients of the other's parameters.
+    Gradient,
+    /// A backward pass calls it where it needs the other's results.
+    Replay,
+}
+
+/// The functions that an attribute names, by their roles.
+pub type Given = &'static [(Role, fn() -> Name)];
 
 /// What a name of a tree stands for.
 #[derive(Clone, Debug)]
@@ -112,22 +125,34 @@ fn definitions() -> &'static Mutex<HashMap<u64, &'static Definition>> {
 }
 
 impl Definition {
-    /// A function of these parameters and results.
+    /// A function of these parameters and results, and what its attribute gives it for backward passes.
     pub const fn new(
         text: &'static Text,
         params: fn() -> Vec<ParamSpec>,
         returns: Option<fn() -> Vec<Pattern>>,
         names: fn() -> Vec<Name>,
+        given: Given,
     ) -> Definition {
         Definition {
             text,
             params,
             returns,
             names,
+            given,
             #[cfg(feature = "llvm")]
             source: OnceLock::new(),
             resolved: OnceLock::new(),
         }
+    }
+
+    /// The functions of a role.
+    #[cfg(feature = "llvm")]
+    pub(crate) fn given(&self, role: Role) -> impl Iterator<Item = &'static Definition> {
+        let named = self.given.iter().filter(move |(of, _)| *of == role);
+        named.filter_map(|(_, name)| match name() {
+            Name::Function(key) => Definition::of(key),
+            _ => None,
+        })
     }
 
     /// The definition of a key that was given out.
@@ -178,8 +203,12 @@ impl Definition {
             add(definition.text.name);
             add(&format!("{:?}", definition.params()));
             add(&format!("{:?}", definition.returns.map(|returns| returns())));
-            for name in definition.names() {
-                let called = match name {
+            let given = definition.given.iter().map(|(role, name)| (Some(*role), name()));
+            for (role, name) in definition.names().iter().map(|name| (None, name.clone())).chain(given) {
+                if let Some(role) = role {
+                    add(&format!("{role:?}"));
+                }
+                let called = match &name {
                     Name::Function(key) => Definition::of(*key),
                     _ => None,
                 };

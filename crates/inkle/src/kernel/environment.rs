@@ -9,7 +9,7 @@ use inkle_frontend::env::{
 };
 use inkle_frontend::tree::Expr;
 
-use super::definition::Definition;
+use super::definition::{Definition, Role};
 
 /// Answers from the definitions of this program, for one check.
 #[derive(Default)]
@@ -31,6 +31,18 @@ impl Environment for RustEnvironment {
 
     fn outlines(&self, key: FunctionKey) -> Option<Vec<FunctionOutline>> {
         Some(vec![Definition::of(key)?.outline()])
+    }
+
+    fn outline(&self, source: &FunctionSource) -> Option<FunctionOutline> {
+        Some(Definition::of(source.key)?.outline())
+    }
+
+    fn gradients(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
+        Ok(given(key, Role::Gradient))
+    }
+
+    fn replays(&self, key: FunctionKey) -> Result<Vec<Arc<FunctionSource>>, Diagnostics> {
+        Ok(given(key, Role::Replay))
     }
 
     fn resolve(&self, function: FunctionKey, name: &str) -> Option<Binding> {
@@ -64,4 +76,9 @@ impl Environment for RustEnvironment {
     fn warn(&self, warning: Diagnostic) {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(warning);
     }
+}
+
+fn given(key: FunctionKey, role: Role) -> Vec<Arc<FunctionSource>> {
+    let given = Definition::of(key).into_iter().flat_map(|definition| definition.given(role));
+    given.map(|definition| definition.source().clone()).collect()
 }

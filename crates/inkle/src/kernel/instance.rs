@@ -13,7 +13,7 @@ use inkle_frontend::pattern::Pattern;
 #[cfg(feature = "llvm")]
 use inkle_graph::bundle::CodeTarget;
 use inkle_graph::{Kernel as GraphKernel, KernelParam, KernelSource};
-use inkle_ir::{MAX_DIMS, ParamLayout, Type};
+use inkle_ir::{Access, ArrayKind, MAX_DIMS, ParamLayout, Type, array_names};
 #[cfg(feature = "llvm")]
 use inkle_module::{AotInput, AotSet, CompileError, Kernel};
 use inkle_module::{AotMember, ArrayGrad, CheckOptions, Loaded, Options, signature};
@@ -34,6 +34,8 @@ pub struct Settings {
     pub fast_math: bool,
     /// Allows a multiplication and an addition to become one operation.
     pub fuse_fp: bool,
+    /// Prints floats that the kernel writes and that are not finite; with `checks` they stop it.
+    pub verify_fp: bool,
     /// On the CPU: functions of `f32` are computed in `f64` and rounded once.
     pub precise_math: bool,
     /// On the CPU: results do not depend on the order in which threads update memory atomically.
@@ -48,8 +50,26 @@ pub struct Settings {
     pub block_dim: u32,
     /// The most registers per thread on a GPU; 0 for no limit.
     pub max_registers: u32,
+    /// The largest blocks on a GPU, and how many of them a multiprocessor is to hold.
+    pub launch_bounds: Bounds,
     /// Whether tapes may run the kernel backwards.
     pub enable_backward: bool,
+}
+
+/// Threads per block at most, and blocks per multiprocessor at least, if something is said of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bounds(Option<(u32, Option<u32>)>);
+
+impl From<u32> for Bounds {
+    fn from(threads: u32) -> Bounds {
+        Bounds(Some((threads, None)))
+    }
+}
+
+impl From<(u32, u32)> for Bounds {
+    fn from((threads, blocks): (u32, u32)) -> Bounds {
+        Bounds(Some((threads, Some(blocks))))
+    }
 }
 
 impl Settings {
@@ -60,6 +80,7 @@ impl Settings {
             checks,
             fast_math: options.fast_math,
             fuse_fp: options.fuse_fp,
+            verify_fp: options.verify_fp,
             precise_math: options.precise_math,
             deterministic: options.deterministic,
             lineinfo: options.lineinfo,
@@ -67,6 +88,7 @@ impl Settings {
             optimization_level: options.optimization_level,
             block_dim: 256,
             max_registers: 0,
+            launch_bounds: Bounds::default(),
             enable_backward: true,
         }
     }
@@ -98,7 +120,7 @@ pub struct Instance {
     types: Vec<Type>,
     /// The size of the parameter block, 8-byte words.
     pub(crate) words: usize,
-    /// The bits of parameters that are arrays.
+    /// The bits of parameters that are arrays; those seen through lists are not contiguous whatever their memory is.
     arrays: u64,
     forward: OnceLock<Code>,
     /// The backward kernels, one per gradients that the arguments had.
@@ -124,7 +146,7 @@ impl Family {
         settings: fn() -> Settings,
     ) -> &'static Instance {
         let make = || -> &'static Instance {
-            let definition = Box::leak(Box::new(Definition::new(self.text, params, None, names)));
+            let definition = Box::leak(Box::new(Definition::new(self.text, params, None, names, &[])));
             Box::leak(Box::new(Instance::new(definition, settings())))
         };
         let key = instance_key::<K>();
@@ -154,7 +176,8 @@ impl Instance {
         });
         let types: Vec<Type> = types.collect();
         let words = (ParamLayout::new(types.iter().copied()).size as usize).div_ceil(8);
-        let arrays = types.iter().enumerate().take(64).filter(|(_, ty)| ty.as_array().is_some());
+        let is_strided = |ty: &Type| ty.as_array().is_some_and(|array| array.kind == ArrayKind::Strided);
+        let arrays = types.iter().enumerate().take(64).filter(|(_, ty)| is_strided(ty));
         let arrays = arrays.fold(0, |mask, (index, _)| mask | 1 << index);
         Instance {
             definition,
@@ -270,22 +293,26 @@ impl Instance {
             checks,
             fast_math,
             fuse_fp,
+            verify_fp,
             precise_math,
             deterministic,
             lineinfo,
             optimization_level,
             max_registers,
+            launch_bounds: Bounds(launch_bounds),
             ..
         } = self.settings;
         Options {
             checks,
             fast_math,
             fuse_fp,
+            verify_fp,
             precise_math,
             deterministic,
             lineinfo,
             optimization_level,
             max_registers: (max_registers > 0).then_some(max_registers),
+            launch_bounds,
             contiguous: if variant.contiguous { self.arrays } else { 0 },
             aligned: variant.aligned,
             grid_stride: variant.grid_stride,
@@ -404,6 +431,74 @@ impl AnyKernel {
     pub fn name(&self) -> &'static str {
         self.0.name()
     }
+
+    /// What it may do with the elements of each array of its parameters, by name: `x`, or `state.position` for a field. A kernel
+    /// that the program was built with has to be [loaded](AnyKernel::load) before that is known.
+    ///
+    /// ```
+    /// use inkle::prelude::*;
+    /// use inkle::{Access, AnyKernel};
+    ///
+    /// #[inkle::kernel]
+    /// fn double(x: &Array<f32>, y: &mut Array<f32>) {
+    ///     let i = tid();
+    ///     y[i] = 2.0 * x[i];
+    /// }
+    ///
+    /// let access = AnyKernel::from(double).array_access()?;
+    /// assert_eq!(access[0], ("x".to_owned(), Access { reads: true, writes: false }));
+    /// assert_eq!(access[1], ("y".to_owned(), Access { reads: false, writes: true }));
+    /// # Ok::<(), inkle::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Mistakes in the kernel; [`Error::NotCompiled`] when there is neither code nor a compiler.
+    pub fn array_access(&self) -> Result<Vec<(String, Access)>> {
+        let code = self.0.forward()?;
+        #[cfg(feature = "llvm")]
+        code.kernel(self.0)?;
+        let types = self.0.types().iter().enumerate();
+        let names = types.flat_map(|(index, ty)| array_names(&self.0.param_name(index), *ty));
+        Ok(names.zip(&code.access().arrays).map(|(name, array)| (name, array.elements)).collect())
+    }
+
+    /// Compiles it for a device, or finds it in the cache, so that the first launch need not.
+    ///
+    /// # Errors
+    /// [`Error::Compile`] with the mistakes in the kernel; when code cannot be made or loaded.
+    pub fn load(&self, device: Device) -> Result<()> {
+        self.0.load_usual(device)
+    }
+}
+
+/// Makes kernels ready for a device, several at once on all cores, so that their first launches need not compile them.
+///
+/// ```
+/// use inkle::prelude::*;
+///
+/// #[inkle::kernel]
+/// fn double(x: &mut Array<f32>) {
+///     x[tid()] *= 2.0;
+/// }
+///
+/// #[inkle::kernel]
+/// fn scale<T: Number>(x: &mut Array<T>, by: T) {
+///     x[tid()] *= by;
+/// }
+///
+/// inkle::load_kernels(&[double.into(), scale.of::<f32>(), scale.of::<f64>()], Device::cpu())?;
+/// # Ok::<(), inkle::Error>(())
+/// ```
+///
+/// # Errors
+/// That of the first kernel in the list that cannot be made or loaded; the others are made ready all the same.
+pub fn load_kernels(kernels: &[AnyKernel], device: Device) -> Result<()> {
+    let load = |kernel: &AnyKernel| kernel.load(device);
+    #[cfg(feature = "llvm")]
+    let loaded = inkle_module::for_each(kernels, inkle_module::cores(), load, |_, _| {});
+    #[cfg(not(feature = "llvm"))]
+    let loaded: Vec<Result<()>> = kernels.iter().map(load).collect();
+    loaded.into_iter().collect()
 }
 
 /// Compiles kernels for several targets: the bytes that [`add_kernels`](crate::add_kernels) takes. Build scripts do it by the

@@ -265,7 +265,7 @@ pub struct Prepared<'a> {
     size: u64,
     device: Device,
     facts: Facts,
-    arrays: Vec<(usize, rt::Array)>,
+    arrays: Vec<(usize, rt::Array, bool)>,
     of: PhantomData<&'a mut ()>,
 }
 
@@ -286,7 +286,7 @@ pub fn prepare<'a, 'args>(
         let device = device(instance, &LaunchOptions::default(), &arrays)?;
         let code = instance.forward()?;
         let loaded = instance.load(code, device, facts, false)?;
-        let arrays = arrays.iter().map(|held| (held.param, held.array.clone())).collect();
+        let arrays = arrays.iter().map(|held| (held.param, held.array.clone(), held.is_list)).collect();
         let (words, size) = (Box::from(&*words), bounds.size);
         Ok(Prepared { instance, code, loaded, words, size, device, facts, arrays, of: PhantomData })
     })
@@ -318,19 +318,23 @@ impl Prepared<'_> {
     }
 
     fn run_general(&self, options: &LaunchOptions) -> Result<()> {
-        let held: Vec<Held<'_>> =
-            self.arrays.iter().map(|(param, array)| Held { param: *param, array }).collect();
+        let held = self.arrays.iter().map(|(param, array, is_list)| Held {
+            param: *param,
+            array,
+            is_list: *is_list,
+        });
+        let held: Vec<Held<'_>> = held.collect();
         crate::tape::record(self.instance, &self.words, self.facts, &held, self.device, options);
         if self.size == 0 {
             return Ok(());
         }
-        let arrays = self.arrays.iter().map(|(_, array)| array);
+        let arrays = self.arrays.iter().map(|(_, array, _)| array);
         run_on(self.instance, (self.code, &self.loaded), &self.words, self.size, self.device, options, arrays)
     }
 }
 
-/// Runs the backward pass of a launch.
-pub(crate) fn run_backward<'a>(
+/// Runs a launch that ran before, or its backward pass, by the code that is given.
+pub(crate) fn run_again<'a>(
     instance: &'static Instance,
     code: &Code,
     words: &[u64],

@@ -10,12 +10,12 @@ mod launch;
 mod packer;
 
 pub use ahead::add_kernels;
-pub use definition::{Callable, Definition, Name, Site, Text, exact, param, pass, scalar, structure};
+pub use definition::{Callable, Definition, Name, Role, Site, Text, exact, param, pass, scalar, structure};
 #[cfg(feature = "llvm")]
 pub use instance::compile_ahead;
-pub use instance::{AnyKernel, Family, Instance, Settings, any};
+pub use instance::{AnyKernel, Family, Instance, Settings, any, load_kernels};
 pub use launch::{LaunchOptions, Prepared, launch, launch_with, prepare};
-pub(crate) use launch::{Ready, run_backward};
+pub(crate) use launch::{Ready, run_again};
 pub use packer::{Argument, FieldOffsets, Packer};
 
 pub(crate) use instance::Facts;

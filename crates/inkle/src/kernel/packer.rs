@@ -2,13 +2,13 @@
 
 use std::mem::offset_of;
 
-use inkle_ir::{ArrayDesc, LaunchBounds, StructType, Type};
+use inkle_ir::{ArrayDesc, IndexedArrayDesc, LaunchBounds, StructType, Type};
 use inkle_runtime as rt;
 use inkle_value::{Typed, Value, bytemuck};
 use smallvec::SmallVec;
 
 use super::instance::Facts;
-use crate::array::Array;
+use crate::array::{Array, IndexedArray};
 use crate::error::Result;
 
 /// The alignment that [`Facts::aligned`] is about, bytes; allocations have more.
@@ -33,6 +33,8 @@ pub(crate) struct Held<'a> {
     pub param: usize,
     /// The array.
     pub array: &'a rt::Array,
+    /// Whether it is a list that the array before it is indexed through.
+    pub is_list: bool,
 }
 
 /// What can be passed to a kernel: a value, an array by reference, or a struct of these.
@@ -72,6 +74,20 @@ impl<T: Value, const D: usize> Argument for &mut Array<T, D> {
     #[inline]
     fn pack<'a>(&'a self, block: &mut Packer<'_, 'a>) -> Result<()> {
         block.array(self.runtime());
+        Ok(())
+    }
+}
+
+impl<T: Value, const D: usize> Argument for &IndexedArray<T, D> {
+    fn pack<'a>(&'a self, block: &mut Packer<'_, 'a>) -> Result<()> {
+        block.indexed(self);
+        Ok(())
+    }
+}
+
+impl<T: Value, const D: usize> Argument for &mut IndexedArray<T, D> {
+    fn pack<'a>(&'a self, block: &mut Packer<'_, 'a>) -> Result<()> {
+        block.indexed(self);
         Ok(())
     }
 }
@@ -129,16 +145,37 @@ impl<'w, 'a> Packer<'w, 'a> {
         }
     }
 
+    /// Writes an array as generated code sees it.
     #[inline]
-    fn array(&mut self, array: &'a rt::Array) {
-        let desc = array.desc();
+    fn desc(&mut self, desc: &ArrayDesc) {
         self.offset = self.offset.next_multiple_of(align_of::<ArrayDesc>());
         let at = self.offset / 8;
-        let ArrayDesc { data, grad, shape: [a, b, c, d], strides } = desc;
+        let ArrayDesc { data, grad, shape: [a, b, c, d], strides } = *desc;
         let [s0, s1, s2, s3] = strides.map(|s| s as u64);
         self.words[at..at + 8].copy_from_slice(&[data, grad, pair(a, b), pair(c, d), s0, s1, s2, s3]);
         self.offset += size_of::<ArrayDesc>();
-        self.arrays.push(Held { param: self.param, array });
+    }
+
+    fn indexed<T, const D: usize>(&mut self, array: &'a IndexedArray<T, D>) {
+        let IndexedArrayDesc { array: data, indices, shape: [a, b, c, d] } = array.desc();
+        self.desc(&data);
+        let at = self.offset / 8;
+        self.words[at..at + 4].copy_from_slice(&indices);
+        self.words[at + 4..at + 6].copy_from_slice(&[pair(a, b), pair(c, d)]);
+        self.offset += size_of::<IndexedArrayDesc>() - size_of::<ArrayDesc>();
+        let param = self.param;
+        self.arrays.push(Held { param, array: array.data(), is_list: false });
+        self.arrays.extend(array.lists().map(|array| Held { param, array, is_list: true }));
+        if self.open.is_empty() {
+            self.param += 1;
+        }
+    }
+
+    #[inline]
+    fn array(&mut self, array: &'a rt::Array) {
+        let desc = array.desc();
+        self.desc(&desc);
+        self.arrays.push(Held { param: self.param, array, is_list: false });
         if !self.open.is_empty() {
             return;
         }
@@ -166,6 +203,9 @@ const _: () = {
     assert!(offset_of!(ArrayDesc, grad) == 8);
     assert!(offset_of!(ArrayDesc, shape) == 16);
     assert!(offset_of!(ArrayDesc, strides) == 32);
+    assert!(offset_of!(IndexedArrayDesc, indices) == size_of::<ArrayDesc>());
+    assert!(offset_of!(IndexedArrayDesc, shape) == size_of::<ArrayDesc>() + 32);
+    assert!(size_of::<IndexedArrayDesc>() == size_of::<ArrayDesc>() + 48);
     assert!(offset_of!(LaunchBounds, dims) == 0);
     assert!(offset_of!(LaunchBounds, size) == 16);
 };

@@ -1,22 +1,39 @@
 //! Gradients: launches are recorded while they run, and run backwards in reverse order.
 
+mod accumulate;
+mod drawing;
+mod overwrites;
+
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use inkle_graph::arguments::{arrays_in, read_desc};
-use inkle_ir::{ParamLayout, Scalar, Type};
+use inkle_ir::{ParamLayout, Type};
 use inkle_module::{ArrayGrad, is_differentiable};
-use inkle_runtime::{self as rt, Device, algorithms};
-use inkle_value::{Number, bf16, f16};
+use inkle_runtime::{self as rt, Device};
+use inkle_value::Number;
 
-use crate::array::{Array, ArrayView, ArrayViewMut};
-use crate::error::Result;
-use crate::kernel::{Facts, Held, Instance, LaunchOptions, run_backward};
+use crate::array::Array;
+use crate::error::{Error, Result};
+use crate::kernel::{Facts, Held, Instance, LaunchOptions, run_again};
+
+pub(crate) use accumulate::accumulate;
+use accumulate::copy_backward;
+pub use drawing::TapeDrawing;
+pub use overwrites::Overwrite;
 
 thread_local! {
     /// Whether a tape of this thread is recording; looked at by every launch.
     static RECORDING: Cell<bool> = const { Cell::new(false) };
-    static STEPS: RefCell<Vec<Step>> = const { RefCell::new(Vec::new()) };
+    /// What it has recorded.
+    static TAPE: RefCell<Tape> = const { RefCell::new(Tape::new()) };
+}
+
+/// Where a named part of a tape begins or ends, as the number of steps before it.
+#[derive(Debug)]
+enum Scope {
+    Begin(usize, String),
+    End(usize),
 }
 
 /// Something that a tape runs backwards.
@@ -26,7 +43,8 @@ enum Step {
     Copy(rt::Array, rt::Array),
     /// Elements that got values which do not depend on anything before.
     Overwrite(rt::Array),
-    Custom(Box<dyn Fn() -> Result<()>>),
+    /// What the program does, and the arrays whose gradients it uses.
+    Custom(Box<dyn Fn() -> Result<()>>, Vec<rt::Array>),
 }
 
 impl Step {
@@ -35,17 +53,21 @@ impl Step {
         match self {
             Step::Launch(launch) => &launch.arrays,
             Step::Overwrite(array) => std::slice::from_ref(array),
-            Step::Copy(..) | Step::Custom(_) => &[],
+            Step::Custom(_, arrays) => arrays,
+            Step::Copy(..) => &[],
         }
     }
 }
 
 /// A launch that ran.
-struct Recorded {
+pub(crate) struct Recorded {
     instance: &'static Instance,
     words: Vec<u64>,
     facts: Facts,
+    /// The arrays of its arguments, in order of parameters and fields.
     arrays: Vec<rt::Array>,
+    /// Lists that some of these are indexed through.
+    lists: Vec<rt::Array>,
     device: Device,
     options: LaunchOptions,
 }
@@ -75,6 +97,9 @@ struct Recorded {
 #[derive(Default)]
 pub struct Tape {
     steps: Vec<Step>,
+    scopes: Vec<Scope>,
+    /// What copies and fills wrote, with gradients or without, and the number of steps before.
+    writes: Vec<(usize, rt::Array)>,
 }
 
 impl fmt::Debug for Tape {
@@ -84,6 +109,14 @@ impl fmt::Debug for Tape {
 }
 
 impl Tape {
+    const fn new() -> Tape {
+        Tape { steps: Vec::new(), scopes: Vec::new(), writes: Vec::new() }
+    }
+
+    fn push(step: Step) {
+        TAPE.with_borrow_mut(|tape| tape.steps.push(step));
+    }
+
     /// Runs a piece of program and records the launches of this thread in it. A tape that is recording already does not
     /// record them.
     ///
@@ -91,21 +124,20 @@ impl Tape {
     /// That of the piece of program.
     pub fn record(run: impl FnOnce() -> Result<()>) -> Result<Tape> {
         /// Puts back what was before, whatever ends the recording.
-        struct Outer {
-            steps: Vec<Step>,
-            recording: bool,
-        }
+        struct Outer(Tape, bool);
         impl Drop for Outer {
             fn drop(&mut self) {
-                STEPS.with_borrow_mut(|steps| std::mem::swap(steps, &mut self.steps));
-                RECORDING.set(self.recording);
+                let recorded = TAPE.replace(std::mem::take(&mut self.0));
+                RECORDING.set(self.1);
+                // Not while the tape is borrowed: what steps hold may record, or be a tape.
+                drop(recorded);
             }
         }
-        let mut outer = Outer { steps: STEPS.take(), recording: RECORDING.replace(true) };
+        let outer = Outer(TAPE.take(), RECORDING.replace(true));
         let outcome = run();
-        let steps = STEPS.take();
-        std::mem::drop(std::mem::replace(&mut outer, Outer { steps: Vec::new(), recording: false }));
-        outcome.map(|()| Tape { steps })
+        let tape = TAPE.take();
+        drop(outer);
+        outcome.map(|()| tape)
     }
 
     /// The number of steps.
@@ -130,7 +162,7 @@ impl Tape {
                 Step::Launch(launch) => launch.backward()?,
                 Step::Copy(to, from) => copy_backward(to, from)?,
                 Step::Overwrite(array) => array.grad().map_or(Ok(()), |grad| grad.zero(None))?,
-                Step::Custom(run) => run()?,
+                Step::Custom(run, _) => run()?,
             }
         }
         Ok(())
@@ -148,14 +180,23 @@ impl Tape {
         self.backward()
     }
 
-    fn arrays(&self) -> impl Iterator<Item = &rt::Array> {
+    /// The launches, in order.
+    pub(crate) fn launches(&self) -> impl Iterator<Item = &Recorded> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Launch(launch) => Some(&**launch),
+            _ => None,
+        })
+    }
+
+    /// The arrays of all steps.
+    pub(crate) fn arrays(&self) -> impl Iterator<Item = &rt::Array> {
         self.steps.iter().flat_map(|step| match step {
             Step::Copy(to, from) => vec![to, from],
             other => other.arrays().iter().collect(),
         })
     }
 
-    /// Sets the gradients of all arrays of the launches and copies to zero.
+    /// Sets the gradients of all arrays of the launches, copies and [other steps](on_backward_of) to zero.
     ///
     /// # Errors
     /// What the device reports.
@@ -174,19 +215,25 @@ pub(crate) fn record_copy(to: &rt::Array, from: &rt::Array) {
 
 #[cold]
 fn push_copy(to: &rt::Array, from: &rt::Array) {
+    note_write(to);
     if to.grad().is_none() {
         return;
     }
     if from.grad().is_none() || !is_differentiable(to.dtype()) {
-        return record_overwrite(to);
+        return push_overwrite(to);
     }
-    STEPS.with_borrow_mut(|steps| steps.push(Step::Copy(to.clone(), from.clone())));
+    Tape::push(Step::Copy(to.clone(), from.clone()));
+}
+
+pub(crate) fn note_write(array: &rt::Array) {
+    TAPE.with_borrow_mut(|tape| tape.writes.push((tape.steps.len(), array.clone())));
 }
 
 /// Adds to the tape that is recording, if there is one, that all elements got values which do not depend on anything before.
 #[inline]
 pub(crate) fn record_overwrite(array: &rt::Array) {
     if is_recording() {
+        note_write(array);
         push_overwrite(array);
     }
 }
@@ -194,9 +241,9 @@ pub(crate) fn record_overwrite(array: &rt::Array) {
 #[cold]
 fn push_overwrite(array: &rt::Array) {
     // Where nothing on the tape used the elements before, nobody is misled by the gradient of what they hold now.
-    let is_used = |steps: &[Step]| steps.iter().flat_map(Step::arrays).any(|used| overlap(used, array));
-    if array.grad().is_some() && STEPS.with_borrow(|steps| is_used(steps)) {
-        STEPS.with_borrow_mut(|steps| steps.push(Step::Overwrite(array.clone())));
+    let is_used = |tape: &Tape| tape.steps.iter().flat_map(Step::arrays).any(|used| overlap(used, array));
+    if array.grad().is_some() && TAPE.with_borrow(is_used) {
+        Tape::push(Step::Overwrite(array.clone()));
     }
 }
 
@@ -228,83 +275,84 @@ fn overlap(a: &rt::Array, b: &rt::Array) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-/// Moves the gradient of what a copy wrote to what it read.
-fn copy_backward(to: &rt::Array, from: &rt::Array) -> Result<()> {
-    let (Some(of), Some(sum)) = (to.grad(), from.grad()) else { return Ok(()) };
-    // A copy that is apart from both: they can overlap, and lie on two devices.
-    let local = of.to_device(sum.device())?.to_contiguous(None)?;
-    of.zero(None)?;
-    accumulate(sum, &local)
+/// Adds a step to the tape that is recording on this thread: what the backward pass does there. For work that is no launch.
+pub fn on_backward(run: impl Fn() -> Result<()> + 'static) {
+    if is_recording() {
+        push_custom(run, Vec::new());
+    }
 }
 
-#[inkle::kernel(enable_backward = false)]
-fn add_gradients<T: Number>(to: &mut Array<T>, of: &Array<T>) {
-    let i = crate::builtins::tid();
-    to[i] = to[i] + of[i];
-}
-
-/// Adds floats to those of an array of the same shape and type; `of` has no gaps.
-fn accumulate(to: &rt::Array, of: &rt::Array) -> Result<()> {
-    fn add<T: Number>(to: &rt::Array, of: &rt::Array) -> Result<()> {
-        let (mut to, of) = (ArrayViewMut::<T>::wrap(to.clone()), ArrayView::<T>::wrap(of.clone()));
-        add_gradients.launch(of.len(), (&mut *to, &*of))
+/// As [`on_backward`], for work on these arrays: [`Tape::zero`] makes their gradients zero too, and drawings show them.
+///
+/// ```
+/// use inkle::prelude::*;
+/// use inkle::on_backward_of;
+///
+/// // Twice the first array, computed by other means than a launch.
+/// let x = Array::from_slice(&[1.0f32, 2.0])?.with_grad()?;
+/// let mut y = Array::<f32>::zeros(2)?.with_grad()?;
+/// let tape = Tape::record(|| {
+///     let doubled: Vec<f32> = x.to_vec()?.iter().map(|x| 2.0 * x).collect();
+///     y.copy_from_slice(&doubled)?;
+///     let (of_x, of_y) = (x.grad().unwrap().share(), y.grad().unwrap().share());
+///     on_backward_of(&[&x, &y], move || {
+///         let sums: Vec<f32> = of_x.to_vec()?.iter().zip(of_y.to_vec()?).map(|(x, y)| x + 2.0 * y).collect();
+///         of_x.share().copy_from_slice(&sums)
+///     })
+/// })?;
+/// y.grad_mut().unwrap().copy_from_slice(&[1.0, 10.0])?;
+/// tape.backward()?;
+/// assert_eq!(x.grad().unwrap().to_vec()?, [2.0, 20.0]);
+/// # Ok::<(), inkle::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::NoGradient`] for an array without one.
+pub fn on_backward_of(arrays: &[&dyn AnyArray], run: impl Fn() -> Result<()> + 'static) -> Result<()> {
+    let arrays: Vec<rt::Array> = arrays.iter().map(|array| array.of_runtime().clone()).collect();
+    if let Some(index) = arrays.iter().position(|array| array.grad().is_none()) {
+        return Err(Error::NoGradient { what: format!("array {index} of a step of the backward pass") });
     }
-    let whole = if to.is_contiguous() { to.clone() } else { to.to_contiguous(None)? };
-    let (Some(sums), Some(terms)) = (whole.numbers(), of.numbers()) else {
-        return accumulate_structs(to, of);
-    };
-    match sums.dtype().as_scalar() {
-        Some(Scalar::F16) => add::<f16>(&sums, &terms)?,
-        Some(Scalar::BF16) => add::<bf16>(&sums, &terms)?,
-        Some(Scalar::F32) => add::<f32>(&sums, &terms)?,
-        Some(Scalar::F64) => add::<f64>(&sums, &terms)?,
-        _ => {}
-    }
-    if !to.is_contiguous() {
-        to.copy_from(&whole, None)?;
+    if is_recording() {
+        push_custom(run, arrays);
     }
     Ok(())
 }
 
-/// As [`accumulate`], for elements with floats of several types or other things between them: on the host.
-fn accumulate_structs(to: &rt::Array, of: &rt::Array) -> Result<()> {
-    algorithms::needs_result_now("the backward pass of a copy of structs", to, "arrays of numbers")?;
-    fn add<T: Number>(to: &mut [u8], of: &[u8]) {
-        (T::fetch(to) + T::fetch(of)).store(to);
-    }
-    let mut parts = Vec::new();
-    float_parts(to.dtype(), 0, &mut parts);
-    let (mut sums, terms, size) = (to.to_bytes()?, of.to_bytes()?, to.elem_bytes());
-    for (sum, term) in sums.chunks_exact_mut(size).zip(terms.chunks_exact(size)) {
-        for &(at, scalar) in &parts {
-            let add = match scalar {
-                Scalar::F16 => add::<f16>,
-                Scalar::BF16 => add::<bf16>,
-                Scalar::F32 => add::<f32>,
-                _ => add::<f64>,
-            };
-            add(&mut sum[at..], &term[at..]);
-        }
-    }
-    Ok(to.write_bytes(&sums)?)
+pub(crate) fn push_custom(run: impl Fn() -> Result<()> + 'static, arrays: Vec<rt::Array>) {
+    Tape::push(Step::Custom(Box::new(run), arrays));
 }
 
-/// Where the floats of a type lie.
-fn float_parts(ty: Type, at: usize, parts: &mut Vec<(usize, Scalar)>) {
-    if let Some(structure) = ty.as_struct() {
-        for (field, place) in structure.fields.iter().zip(structure.layout().0) {
-            float_parts(field.ty, at + place.offset as usize, parts);
-        }
-    } else if let (Some(scalar), Some(count)) = (ty.scalar().filter(|s| s.is_float()), ty.component_count()) {
-        parts.extend((0..count as usize).map(|index| (at + index * scalar.size() as usize, scalar)));
+/// An array of any type and dimension.
+pub trait AnyArray {
+    /// The runtime's array.
+    fn of_runtime(&self) -> &rt::Array;
+}
+
+impl<T, const D: usize> AnyArray for Array<T, D> {
+    fn of_runtime(&self) -> &rt::Array {
+        self.runtime()
     }
 }
 
-/// Adds a step to the tape that is recording on this thread: what the backward pass does there. For work that is no launch.
-pub fn on_backward(run: impl Fn() -> Result<()> + 'static) {
-    if is_recording() {
-        STEPS.with_borrow_mut(|steps| steps.push(Step::Custom(Box::new(run))));
+/// Runs a piece of program as a named part of the tape that is recording: [drawings](Tape::drawing) put a box around it.
+///
+/// # Errors
+/// That of the piece of program.
+pub fn tape_scope<R>(name: impl Into<String>, run: impl FnOnce() -> Result<R>) -> Result<R> {
+    if !is_recording() {
+        return run();
     }
+    TAPE.with_borrow_mut(|tape| tape.scopes.push(Scope::Begin(tape.steps.len(), name.into())));
+    let outcome = run();
+    TAPE.with_borrow_mut(|tape| match tape.scopes.last() {
+        // One without content is forgotten.
+        Some(Scope::Begin(start, _)) if *start == tape.steps.len() => {
+            tape.scopes.pop();
+        }
+        _ => tape.scopes.push(Scope::End(tape.steps.len())),
+    });
+    outcome
 }
 
 /// Stops recording for a while.
@@ -352,16 +400,36 @@ fn push(
     device: Device,
     options: &LaunchOptions,
 ) {
-    let arrays = arrays.iter().map(|held| held.array.clone()).collect();
+    let (lists, arrays): (Vec<&Held<'_>>, Vec<&Held<'_>>) = arrays.iter().partition(|held| held.is_list);
+    let kept = |held: Vec<&Held<'_>>| held.into_iter().map(|held| held.array.clone()).collect();
     let (words, options) = (words.to_vec(), options.clone());
-    let recorded = Recorded { instance, words, facts, arrays, device, options };
-    STEPS.with_borrow_mut(|steps| steps.push(Step::Launch(Box::new(recorded))));
+    let (arrays, lists) = (kept(arrays), kept(lists));
+    let recorded = Recorded { instance, words, facts, arrays, lists, device, options };
+    Tape::push(Step::Launch(Box::new(recorded)));
 }
 
 impl Recorded {
-    fn backward(&self) -> Result<()> {
+    /// The kernel's name.
+    pub(crate) fn name(&self) -> &'static str {
+        self.instance.name()
+    }
+
+    /// Whether it can run backwards.
+    pub(crate) fn has_backward(&self) -> bool {
+        self.instance.settings().enable_backward
+    }
+
+    /// Runs it again as it ran.
+    pub(crate) fn forward(&self) -> Result<()> {
+        let (instance, words, facts) = (self.instance, &self.words, self.facts);
+        let arrays = self.arrays.iter().chain(&self.lists);
+        run_again(instance, instance.forward()?, words, facts, self.device, &self.options, arrays)
+    }
+
+    /// Runs it backwards.
+    pub(crate) fn backward(&self) -> Result<()> {
         if rt::any_memory_lent() {
-            for array in &self.arrays {
+            for array in self.arrays.iter().chain(&self.lists) {
                 array.memory().check_unlent(false)?;
                 array.grad().map_or(Ok(()), |grad| grad.memory().check_unlent(true))?;
             }
@@ -369,7 +437,8 @@ impl Recorded {
         let grads = gradients(self.instance.types(), &self.words);
         let code = self.instance.backward(&grads)?;
         let (words, facts) = (&self.words, self.facts);
-        run_backward(self.instance, &code, words, facts, self.device, &self.options, self.arrays.iter())
+        let arrays = self.arrays.iter().chain(&self.lists);
+        run_again(self.instance, &code, words, facts, self.device, &self.options, arrays)
     }
 }
 
