@@ -18,10 +18,9 @@ need_packages=()
 command -v llvm-config-22 >/dev/null || need_packages+=(llvm-22-dev libpolly-22-dev libzstd-dev zlib1g-dev)
 # For functions of kernels that are written in C++, and their tests; nothing else needs it.
 command -v clang-22 >/dev/null || need_packages+=(clang-22)
-command -v cc >/dev/null || need_packages+=(build-essential)
+command -v cc >/dev/null && command -v c++ >/dev/null || need_packages+=(build-essential)
 if [ "$wanted" = test ]; then
     command -v cmake >/dev/null || need_packages+=(cmake)
-    command -v c++ >/dev/null || need_packages+=(g++)
     if [ "$(uname -m)" = x86_64 ]; then
         command -v aarch64-linux-gnu-gcc >/dev/null || need_packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
         command -v qemu-aarch64 >/dev/null || need_packages+=(qemu-user)

@@ -19,7 +19,7 @@ use crate::target::{CudaOutput, Target};
 use crate::value::part_count;
 
 /// Raised whenever the same input gives other code, so that caches forget what an older inkle made.
-const REVISION: u32 = 20;
+const REVISION: u32 = 21;
 
 /// Values of more parts than this are refused: every part is a register.
 const MAX_PARTS: usize = 1 << 16;
@@ -191,6 +191,11 @@ fn generate(
     let _emitting = trace::part(if matches!(target, Target::Cpu(_)) { Stage::Object } else { Stage::Ptx });
     match want {
         Want::Llvm { .. } => Ok((llvm.print_to_string().to_bytes().to_vec(), plan)),
+        Want::Code(kind)
+            if lanes.is_some_and(|lanes| lanes > 1) && matches!(options.optimization_level, 1 | 2) =>
+        {
+            Ok((machine::emit_lanes(&llvm, &llvm_machine, kind)?, plan))
+        }
         Want::Code(kind) => Ok((machine::emit(&llvm, &llvm_machine, kind)?, plan)),
     }
 }

@@ -5,12 +5,14 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::rc::Rc;
 use std::sync::Once;
 
 use inkwell::OptimizationLevel;
+use inkwell::llvm_sys::prelude::LLVMModuleRef;
 use inkwell::llvm_sys::support::LLVMParseCommandLineOptions;
+use inkwell::llvm_sys::target_machine::{LLVMCodeGenFileType, LLVMTargetMachineRef};
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{
@@ -128,6 +130,57 @@ pub(crate) fn inline_marked(module: &Module<'_>, machine: &TargetMachine) -> Res
     module
         .run_passes("always-inline", machine, PassBuilderOptions::create())
         .map_err(|e| CodegenError::Broken { stage: "inlining", message: e.to_string() })
+}
+
+/// Passes that code in lanes is made without, by their names in LLVM. They leave its loops as fast, measured with
+/// `benches/kernels.py`, and its code shorter.
+///
+/// - Loops step through memory with the index that they have: the processor adds it to an address for nothing.
+/// - The code is prepared for instruction selection by us.
+const LEFT_OUT: [&CStr; 3] =
+    [c"Canonicalize Freeze Instructions in Loops", c"Loop Strength Reduction", c"CodeGen Prepare"];
+
+unsafe extern "C" {
+    fn inkle_emit(
+        machine: LLVMTargetMachineRef,
+        module: LLVMModuleRef,
+        kind: LLVMCodeGenFileType,
+        without: *const *const c_char,
+        count: usize,
+        taker: *mut c_void,
+        take: unsafe extern "C" fn(taker: *mut c_void, bytes: *const c_char, length: usize),
+    ) -> c_int;
+}
+
+/// Emits machine code or assembly of code that is in lanes: with fewer passes than [`emit`].
+pub(crate) fn emit_lanes(
+    module: &Module<'_>,
+    machine: &TargetMachine,
+    kind: FileType,
+) -> Result<Vec<u8>, CodegenError> {
+    unsafe extern "C" fn take(taker: *mut c_void, bytes: *const c_char, length: usize) {
+        // SAFETY: `taker` is the vector below, and so many bytes lie there.
+        unsafe {
+            (*taker.cast::<Vec<u8>>()).extend_from_slice(std::slice::from_raw_parts(bytes.cast(), length))
+        };
+    }
+    let kind = match kind {
+        FileType::Assembly => LLVMCodeGenFileType::LLVMAssemblyFile,
+        FileType::Object => LLVMCodeGenFileType::LLVMObjectFile,
+    };
+    let mut code: Vec<u8> = Vec::new();
+    let names = LEFT_OUT.map(CStr::as_ptr);
+    // SAFETY: module and machine are alive, there are so many names, and `take` gets the vector as its first argument.
+    let left_out = unsafe {
+        let taker = (&raw mut code).cast();
+        inkle_emit(machine.as_mut_ptr(), module.as_mut_ptr(), kind, names.as_ptr(), names.len(), taker, take)
+    };
+    if left_out < 0 {
+        let message = "the target makes no such files".to_owned();
+        return Err(CodegenError::Broken { stage: "emitting code", message });
+    }
+    debug_assert_eq!(left_out as usize, LEFT_OUT.len(), "LLVM has passes of other names");
+    Ok(code)
 }
 
 /// Emits machine code or assembly.
