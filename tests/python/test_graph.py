@@ -578,3 +578,24 @@ def test_mistakes_are_found_while_the_graph_is_captured():
             with pytest.raises((RuntimeError, TypeError, ValueError)):
                 wrong()
     assert not any(word in str(capture.graph) for word in ("array_", "launch"))
+
+
+def test_elements_that_a_graph_will_write_are_not_read_while_it_is_captured():
+    x, y, given = floats(1, 2, 3), floats(0, 0, 0), floats(7, 8, 9)
+    with wp.ScopedCapture(device="cpu") as capture:
+        wp.launch(scale, dim=3, inputs=[x, y, 2.0], device="cpu")
+        for read in (y.numpy, y.list, lambda: y[0], y[1:].numpy):
+            with pytest.raises(NotImplementedError, match="needs elements that the graph does not write"):
+                read()
+        assert str(y) == repr(y)
+        # What it reads, or has no part in, has values.
+        assert (x.list(), given.list()) == ([1, 2, 3], [7, 8, 9])
+        wp.copy(given[1:], y[1:])
+        assert given[0] == 7
+        with pytest.raises(NotImplementedError, match=r"array.__getitem__\(\)"):
+            given[1]
+        paused = wp.capture_pause()
+        assert y.list() == [0, 0, 0]
+        wp.capture_resume(paused)
+    wp.capture_launch(capture.graph)
+    assert (y.list(), given.list()) == ([2, 4, 6], [7, 4, 6])

@@ -20,7 +20,8 @@ pub struct Access {
 }
 
 impl Access {
-    fn of_view(view: &View, writes: bool) -> Access {
+    /// All bytes that a view may reach.
+    pub(crate) fn of_view(view: &View, writes: bool) -> Access {
         Access {
             region: view.region,
             span: view.span().unwrap_or(0..u64::MAX),

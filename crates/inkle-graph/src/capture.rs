@@ -22,7 +22,7 @@ use inkle_runtime::cuda::{CaptureMode, PausedCapture};
 use inkle_runtime::record::{self, Operation, Recorder, Verdict};
 use inkle_runtime::{Allocation, Array, Device, Loaded, MemoryKind, RuntimeError, Stream, next_serial};
 
-use crate::access::each_access;
+use crate::access::{Access, each_access};
 use crate::error::GraphError;
 use crate::graph::{Graph, KernelSource, Parts};
 use crate::ops::{Condition, Kernel, Launch, Node, Op, OpStream, Pointer, Region, RegionKind, Space, View};
@@ -399,6 +399,31 @@ pub fn hold(device: Device, kept: Box<dyn Any + Send + Sync>) {
     if let Some(session) = find(device) {
         session.state.borrow_mut().held.push(kept);
     }
+}
+
+/// Checks that the host may read elements now: not while this thread captures operations that write them, for those have not
+/// run yet.
+///
+/// # Errors
+/// [`RuntimeError::NotInGraph`], of `operation`.
+pub fn check_read(array: &Array, operation: &'static str) -> Result<(), RuntimeError> {
+    if !record::may_be_recording() {
+        return Ok(());
+    }
+    let Some(session) = find(array.device()).filter(|session| !session.live) else { return Ok(()) };
+    let mut state = session.state.borrow_mut();
+    if !state.by_allocation.contains_key(&Arc::as_ptr(array.memory()).addr()) {
+        return Ok(());
+    }
+    let read = Access::of_view(&state.view(&session, array), false);
+    let mut written = false;
+    for node in state.lists.iter().flatten() {
+        each_access(&node.op, &mut |access| written |= access.conflicts(&read));
+    }
+    if written {
+        return Err(RuntimeError::NotInGraph { operation, instead: "elements that the graph does not write" });
+    }
+    Ok(())
 }
 
 /// Shows a launch on `device`, on a GPU on `stream`, to the thread's observer and capture. Whether it has to run now is

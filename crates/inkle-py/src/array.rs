@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use inkle_frontend::pattern::Pattern;
+use inkle_graph::capture::check_read;
 use inkle_ir::{ArrayDesc, ArrayKind, Type};
 use inkle_runtime::{self as rt, Device};
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyValueError};
@@ -414,7 +415,9 @@ impl Array {
     }
 
     fn __str__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        if slf.get().has_elements() && slf.get().is_plain() {
+        // Elements that a graph will write have no values yet, and showing an array is no mistake.
+        let has_values = |it: &Array| it.data().is_none_or(|data| check_read(&data.array, "str").is_ok());
+        if slf.get().has_elements() && slf.get().is_plain() && has_values(slf.get()) {
             return Ok(Array::numpy(slf, None)?.str()?.to_string());
         }
         slf.get().__repr__(slf.py())

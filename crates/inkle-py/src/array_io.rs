@@ -1,5 +1,6 @@
 //! Arrays from and to the data of other libraries.
 
+use inkle_graph::capture::check_read;
 use inkle_ir::{Scalar, Type};
 use inkle_runtime::record::may_be_recording;
 use inkle_runtime::{self as rt, Device};
@@ -532,6 +533,7 @@ pub fn element<'py>(
     part: &rt::Array,
     dtype: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    check_read(part, "array.__getitem__").into_py(py)?;
     host_read(py, part)?;
     let bytes = part.to_bytes().into_py(py)?;
     element_from_bytes(py, part.dtype(), dtype, &bytes)
@@ -558,6 +560,7 @@ pub fn list<'py>(array: &Bound<'py, Array>) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     let runtime = array.get().runtime(py)?;
     let dtype = array.get().dtype_object(py)?.into_bound(py);
+    check_read(runtime, "array.list").into_py(py)?;
     host_read(py, runtime)?;
     let bytes = runtime.to_bytes().into_py(py)?;
     let items = bytes
@@ -575,6 +578,7 @@ pub fn numpy<'py>(array: &Bound<'py, Array>) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     boundary(py, "numpy")?;
     let runtime = array.get().runtime(py)?;
+    check_read(runtime, "array.numpy").into_py(py)?;
     let numpy = numpy_module(py)?;
     let ty = runtime.dtype();
     let bf16 = if ty.scalar() == Some(Scalar::BF16) { bfloat16(py) } else { None };
