@@ -421,7 +421,10 @@ pub fn check_read(array: &Array, operation: &'static str) -> Result<(), RuntimeE
         each_access(&node.op, &mut |access| written |= access.conflicts(&read));
     }
     if written {
-        return Err(RuntimeError::NotInGraph { operation, instead: "elements that the graph does not write" });
+        return Err(RuntimeError::NotInGraph {
+            operation,
+            instead: "elements that the graph does not write",
+        });
     }
     Ok(())
 }
