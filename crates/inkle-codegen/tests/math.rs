@@ -159,6 +159,21 @@ fn signed_zeros_are_kept() {
     }
 }
 
+/// What people expect to the last bit.
+#[test]
+fn turns_and_powers_of_zero_are_whole() {
+    for target in runnable_targets() {
+        for lanes in [1, 16] {
+            for op in ["cos", "exp", "exp2", "cosh"] {
+                let got = run_unary(op, &[0.0, -0.0], &target, &exact(2, lanes));
+                assert_eq!(got, [1.0, 1.0], "{op} on {}", target.cpu);
+            }
+            let got = run_unary("sin", &[FRAC_PI_2, -FRAC_PI_2], &target, &exact(2, lanes));
+            assert_eq!(got, [1.0, -1.0], "{}", target.cpu);
+        }
+    }
+}
+
 #[test]
 fn lane_width_changes_no_bit() {
     let xs: Vec<f32> = inputs().into_iter().take(2003).collect();
@@ -166,7 +181,7 @@ fn lane_width_changes_no_bit() {
     for op in ops {
         for target in runnable_targets() {
             let want = run_unary(op, &xs, &target, &exact(0, 1));
-            for lanes in [1, 4, 8, 16] {
+            for lanes in [1, 4, 8, 16, 32] {
                 for fuse_fp in [false, true] {
                     let options = Options { fuse_fp, ..exact(2, lanes) };
                     let got = run_unary(op, &xs, &target, &options);

@@ -1,8 +1,8 @@
 //! Math functions of f32 as inline code for the CPU: the same operations, so the same bits, at every lane width.
 //!
 //! All are polynomials after a reduction of the argument, without tables and, save for huge angles, without
-//! branches. Errors are at most 4 ULP (most below 2; a test measures them). Coefficients are Chebyshev fits made
-//! for this purpose with mpmath; each polynomial's absolute error is noted beside it.
+//! branches. Errors are at most 4 ULP (most below 2; a test measures them). Coefficients are Chebyshev or minimax fits made
+//! for this purpose with mpmath; each polynomial's error is noted beside it, absolute unless it says relative.
 //!
 //! Special values follow C: NaN in gives NaN out, infinities and signed zeros as C's functions have them.
 
@@ -21,14 +21,13 @@ pub(super) const SIGNIFICAND_BITS: i64 = 23;
 /// Angles from here on are reduced by the scalar function: the reduction below has too few digits of pi.
 const HUGE_ANGLE: f64 = 1_048_576.0;
 
-/// exp(r) = 1 + r + r^2 p(r) for |r| <= ln(2)/2; 1.5e-9.
-const EXP: [f64; 6] = [
-    0.500_000_001_428_622_3,
-    0.166_666_666_825_343_56,
-    0.041_666_456_809_677_88,
-    0.008_333_310_024_225_292,
-    0.001_393_454_192_827_026_4,
-    0.000_198_919_813_139_776_9,
+/// exp(r) = 1 + r + r^2 p(r) for |r| <= ln(2)/2; relative 3.2e-9.
+const EXP: [f64; 5] = [
+    0.499_999_935_303_334,
+    0.166_665_211_131_342_64,
+    0.041_668_377_630_580_46,
+    0.008_368_680_006_619_838,
+    0.001_381_489_512_874_221_2,
 ];
 /// 2^r = 1 + r p(r) for |r| <= 1/2; 1.8e-10.
 const EXP2: [f64; 7] = [
@@ -93,6 +92,14 @@ const EXP2_F64: [f64; 9] = [
     1.020_322_142_001_734_9e-7,
 ];
 
+/// sin(r) = r + r z p(z), z = r^2, for |r| <= pi/2 and what far angles are reduced to beyond it; relative 8.1e-09.
+const SIN_HALF_TURN: [f64; 4] = [
+    -0.166_666_582_572_208_04,
+    0.008_333_028_410_049_575,
+    -0.000_198_065_999_941_100_25,
+    2.598_767_564_216_451_3e-6,
+];
+
 /// pi/2 in two parts; the first has 33 bits, so that its product with a number of turns below 2^20 is exact.
 const PI_2_HIGH: f64 = f64::from_bits(0x3ff9_21fb_5440_0000);
 const PI_2_LOW: f64 = f64::from_bits(0x3dd0_b461_1a62_6331);
@@ -118,6 +125,26 @@ struct Split {
     f: V,
     /// Its natural logarithm.
     log: V,
+}
+
+/// What an angle is reduced by.
+#[derive(Clone, Copy)]
+enum Step {
+    QuarterTurn,
+    /// With `between`, half a step is left over, so that what is reduced is the distance to a zero of the cosine.
+    HalfTurn {
+        between: bool,
+    },
+}
+
+impl Step {
+    fn quarters(self) -> f64 {
+        if matches!(self, Step::QuarterTurn) { 1.0 } else { 2.0 }
+    }
+
+    fn between(self) -> bool {
+        matches!(self, Step::HalfTurn { between: true })
+    }
 }
 
 impl Lower<'_, '_> {
@@ -239,9 +266,9 @@ impl Lower<'_, '_> {
         let r = self.muladd(minus_n, high, x);
         let r = self.muladd(minus_n, low, r);
         let p = self.poly(r, &EXP);
-        let square = self.e.fmul(r, r);
-        let tail = self.muladd(square, p, r);
-        let sum = self.e.fadd(self.real(x, 1.0), tail);
+        let one = self.real(x, 1.0);
+        let slope = self.muladd(p, r, one);
+        let sum = self.muladd(slope, r, one);
         let power = match halvings {
             0 => (n, power),
             _ => (
@@ -335,8 +362,11 @@ impl Lower<'_, '_> {
 
     fn angle_f32(&mut self, name: &str, x: V) -> V {
         let float = self.e.type_of(x);
-        let (r, quadrant) = if self.machine.fma { self.reduce_fused(x) } else { self.reduce_wide(x) };
-        let result = self.quarter_turns(name, r, quadrant);
+        let result = match name {
+            "sin" => self.half_turns(x, false),
+            "cos" => self.half_turns(x, true),
+            _ => self.tangent(x),
+        };
 
         let magnitude = self.e.intrinsic("llvm.fabs", &[float], &[x]);
         let huge = self.e.fcmp(Real::LLVMRealOGE, magnitude, self.e.const_real(float, HUGE_ANGLE));
@@ -364,44 +394,82 @@ impl Lower<'_, '_> {
         phi
     }
 
-    /// `x` less the nearest multiple of pi/2, and which one that is, for any f32 below the limit: in f32, by the bits that fused
-    /// operations keep.
-    fn reduce_fused(&mut self, x: V) -> (V, V) {
-        let (n, quadrant) = self.round_product(x, TWO_OVER_PI);
+    /// The sine or cosine, by the sine of at most a quarter turn: half a turn changes the sign only.
+    fn half_turns(&mut self, x: V, is_cosine: bool) -> V {
+        let (r, turns) = self.reduce(x, Step::HalfTurn { between: is_cosine });
+        let (int, negative) = (self.e.type_of(turns), self.whole(turns, i32::MIN.into()));
+        let mut sign = self.e.shl(turns, self.whole(turns, 31));
+        if is_cosine {
+            sign = self.e.xor(sign, negative);
+        }
+        let z = self.e.fmul(r, r);
+        let p = self.poly(z, &SIN_HALF_TURN);
+        let bits = self.e.bitcast(r, int);
+        let turned = self.e.xor(bits, sign);
+        let r = self.e.bitcast(turned, self.e.type_of(x));
+        let cube = self.e.fmul(z, r);
+        let sine = self.muladd(p, cube, r);
+        if is_cosine {
+            return sine;
+        }
+        // The sum has lost the sign of -0.
+        let bits = self.e.bitcast(sine, int);
+        let sign = self.e.and(turned, negative);
+        let bits = self.e.or(bits, sign);
+        self.e.bitcast(bits, self.e.type_of(x))
+    }
+
+    /// `x` less the nearest multiple of a step, and which one that is.
+    fn reduce(&mut self, x: V, step: Step) -> (V, V) {
+        if self.machine.fma { self.reduce_fused(x, step) } else { self.reduce_wide(x, step) }
+    }
+
+    /// The same for any f32 below the limit in f32, by the bits that fused operations keep.
+    fn reduce_fused(&mut self, x: V, step: Step) -> (V, V) {
+        let (factor, magic) = (self.real(x, TWO_OVER_PI / step.quarters()), self.real(x, ROUND_F32));
+        let (n, sum) = self.nearest_step(x, factor, magic, step);
         let r = MINUS_PI_2.iter().fold(x, |r, &part| {
-            let part = self.real(x, part.into());
+            let part = self.real(x, f64::from(part) * step.quarters());
             self.muladd(n, part, r)
         });
-        (r, quadrant)
+        (r, self.e.bitcast(sum, self.int_like(x)))
     }
 
     /// The same in f64, whose digits of pi/2 are enough.
-    fn reduce_wide(&mut self, x: V) -> (V, V) {
-        let float = self.e.type_of(x);
-        let double = self.f64_like(x);
-        let int = self.int_like(x);
-        let wide = self.e.fp_ext(x, double);
-        let real = |l: &Self, v: f64| l.e.const_real(double, v);
-        let (factor, magic) = (real(self, TWO_OVER_PI), real(self, ROUND_F64));
-        let sum = self.muladd(wide, factor, magic);
-        let n = self.e.fsub(sum, magic);
+    fn reduce_wide(&mut self, x: V, step: Step) -> (V, V) {
+        let (float, double, int) = (self.e.type_of(x), self.f64_like(x), self.int_like(x));
+        let x = self.e.fp_ext(x, double);
+        let (factor, magic) = (self.real(x, TWO_OVER_PI / step.quarters()), self.real(x, ROUND_F64));
+        let (n, sum) = self.nearest_step(x, factor, magic, step);
         let minus_n = self.e.fneg(n);
-        let (high, low) = (real(self, PI_2_HIGH), real(self, PI_2_LOW));
-        let r = self.muladd(minus_n, high, wide);
-        let r = self.muladd(minus_n, low, r);
-        let r = self.e.fp_trunc(r, float);
+        let r = [PI_2_HIGH, PI_2_LOW].iter().fold(x, |r, &part| {
+            let part = self.real(x, part * step.quarters());
+            self.muladd(minus_n, part, r)
+        });
         let bits = self.e.bitcast(sum, self.e.type_like(self.e.int(64), x));
-        let quadrant = self.e.trunc(bits, int);
-        (r, quadrant)
+        (self.e.fp_trunc(r, float), self.e.trunc(bits, int))
     }
 
-    /// The function of `quadrant * pi/2 + r`.
-    fn quarter_turns(&mut self, name: &str, r: V, quadrant: V) -> V {
-        let float = self.e.type_of(r);
+    /// The number of steps that is nearest to `x`, and a float of which the low bits are its whole part.
+    fn nearest_step(&mut self, x: V, factor: V, magic: V, step: Step) -> (V, V) {
+        if !step.between() {
+            let sum = self.muladd(x, factor, magic);
+            return (self.e.fsub(sum, magic), sum);
+        }
+        let half = self.real(x, 0.5);
+        let steps = self.muladd(x, factor, self.real(x, -0.5));
+        let sum = self.e.fadd(steps, magic);
+        let whole = self.e.fsub(sum, magic);
+        (self.e.fadd(whole, half), sum)
+    }
+
+    /// The tangent, by the sine and the cosine of at most an eighth of a turn.
+    fn tangent(&mut self, x: V) -> V {
+        let (r, quadrant) = self.reduce(x, Step::QuarterTurn);
         let z = self.e.fmul(r, r);
         let one = self.real(r, 1.0);
         let p = self.poly(z, &SIN);
-        // As a product, so that the sine of -0 is -0.
+        // As a product, so that the tangent of -0 is -0.
         let s = self.muladd(z, p, one);
         let sine = self.e.fmul(r, s);
         let p = self.poly(z, &COS);
@@ -413,23 +481,10 @@ impl Lower<'_, '_> {
         let zero = self.e.null(self.e.type_of(quadrant));
         let odd = self.e.and(quadrant, self.whole(quadrant, 1));
         let odd = self.e.icmp(Int::LLVMIntNE, odd, zero);
-        if name == "tan" {
-            let negated = self.e.fneg(cosine);
-            let above = self.e.select(odd, negated, sine);
-            let below = self.e.select(odd, sine, cosine);
-            return self.e.fdiv(above, below);
-        }
-        let (value, turned) = if name == "sin" {
-            (self.e.select(odd, cosine, sine), quadrant)
-        } else {
-            // The cosine is the sine a quarter turn on.
-            (self.e.select(odd, sine, cosine), self.e.add(quadrant, self.whole(quadrant, 1)))
-        };
-        let sign = self.e.and(turned, self.whole(quadrant, 2));
-        let sign = self.e.shl(sign, self.whole(quadrant, 30));
-        let bits = self.e.bitcast(value, self.e.type_of(quadrant));
-        let bits = self.e.xor(bits, sign);
-        self.e.bitcast(bits, float)
+        let negated = self.e.fneg(cosine);
+        let above = self.e.select(odd, negated, sine);
+        let below = self.e.select(odd, sine, cosine);
+        self.e.fdiv(above, below)
     }
 
     fn tanh_f32(&mut self, x: V) -> V {
