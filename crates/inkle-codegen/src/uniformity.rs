@@ -3,6 +3,9 @@
 //! The lowering discovers most of it as it goes: an operation on uniform parts is uniform. Only what a loop
 //! carries must be known before the loop's body has been seen, so this analysis exists for loops. It never calls
 //! a value uniform that the lowering would make varying.
+//!
+//! Within a loop that lanes leave at different times, what is the same in all lanes that are still in it counts as uniform: the
+//! rounds so far, say. What such a loop gives is then each lane's own, and varies.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -141,7 +144,7 @@ impl Walk<'_, '_> {
     }
 
     /// Repeats a loop's walk until what it carries does not change. The walk gives whether lanes may leave the
-    /// loop at different times, and which next values vary.
+    /// loop at different times, and which next values vary between lanes that are in it.
     fn carried(
         &mut self,
         inits: &[Value],
@@ -153,19 +156,19 @@ impl Walk<'_, '_> {
             let varies = self.varying[init.index()];
             self.mark(param, varies);
         }
-        loop {
+        let divergent = loop {
             let (divergent, next) = walk(self);
             let mut changed = false;
             for (i, &param) in params.iter().enumerate() {
-                changed |= self.mark(param, divergent || next.get(i).copied().unwrap_or(true));
+                changed |= self.mark(param, next.get(i).copied().unwrap_or(true));
             }
             if !changed {
-                break;
+                break divergent;
             }
-        }
+        };
         for (&param, &result) in params.iter().zip(results) {
             let varies = self.varying[param.index()];
-            self.mark(result, varies);
+            self.mark(result, divergent || varies);
         }
     }
 

@@ -93,6 +93,17 @@ fn saxpy() {
 }
 
 #[test]
+fn what_is_the_same_in_lanes_that_are_still_in_a_loop() {
+    // Sums stay in the set for ever or leave it soon; the threads of the longest launch read the first of them.
+    let launches = launches(|n, r| {
+        let points = (0..n.max(40)).map(|_| r.unit() * 1.5).collect::<Vec<_>>();
+        let results = vec![0.0; n as usize];
+        vec![Arg::f32(points), Arg::i32(vec![0; n as usize]), Arg::f32(results), Arg::Bytes(i32s([40]))]
+    });
+    same_everywhere(kernel!("escape"), &launches, 7);
+}
+
+#[test]
 fn strides_that_are_not_the_element_size() {
     let spread = |values: Vec<f32>, step: usize| -> Arg {
         let n = values.len();

@@ -1,6 +1,7 @@
 //! `if`, `for`, `while`: branches while all lanes agree, masks where they may not.
 
-use inkle_ir::{ArrayKind, Block, OpData, OpKind, Value};
+use inkle_ir::{ArrayKind, BinaryOp, Block, OpData, OpKind, Value};
+use smallvec::SmallVec;
 
 use super::arith::is_slow;
 use super::{Frame, Lower, Result};
@@ -29,6 +30,20 @@ struct Leaving {
     active: V,
     /// Per value that the loop carries: whether those of lanes that have left must stay as they are.
     kept: Vec<bool>,
+}
+
+/// A value that a loop carries from round to round.
+struct Carried {
+    /// What the lanes have that are in the loop.
+    now: Parts,
+    /// What each lane had when it left, where that is another and someone asks for it.
+    left: Option<Parts>,
+}
+
+/// What a loop starts with, for [`Carried`].
+struct Entry {
+    now: Vec<V>,
+    left: Option<Vec<V>>,
 }
 
 fn common_shape(a: Val, b: Val) -> Shape {
@@ -255,7 +270,7 @@ impl<'m> Lower<'_, 'm> {
         } else {
             (self.wide(lo), self.wide(step))
         };
-        let entry_values = self.carried_entry(frame, carried_params, &inits)?;
+        let entry_values = self.carried_entry(frame, data, carried_params, &inits, divergent)?;
 
         let header = self.e.new_block("for");
         let body_bb = self.e.new_block("for.body");
@@ -266,7 +281,7 @@ impl<'m> Lower<'_, 'm> {
         self.e.add_incoming(round, self.e.null(index_type), before);
         let index = self.e.phi(self.e.type_of(start));
         self.e.add_incoming(index, start, before);
-        let carried = self.carried_phis(frame, carried_params, &entry_values, before)?;
+        let carried = self.carried_phis(frame, carried_params, &entry_values, before);
         let active = if divergent {
             let round_wide = self.e.splat(round, self.lanes);
             let more = self.e.icmp(Int::LLVMIntULT, round_wide, count_value);
@@ -293,8 +308,8 @@ impl<'m> Lower<'_, 'm> {
         }
         let index_val = if index_uniform { Val::Uniform(index) } else { Val::Varying(index) };
         frame.set(index_param, [index_val].into_iter().collect());
-        for (&param, parts) in carried_params.iter().zip(&carried) {
-            frame.set(param, parts.clone());
+        for (&param, carried) in carried_params.iter().zip(&carried) {
+            frame.set(param, carried.now.clone());
         }
         let next = self.block(frame, body)?;
         let active = active.map(|active| Leaving { active, kept: self.kept(frame, data) });
@@ -313,7 +328,7 @@ impl<'m> Lower<'_, 'm> {
         self.close_phis(&carried, &next, end);
         self.mask = outer;
         self.e.at_end(exit);
-        self.set_results(frame, data, carried)
+        self.set_results(frame, data, Self::after_loop(carried))
     }
 
     /// Whether a loop's body is so small that the loop's own instructions and the latency of loads weigh.
@@ -358,16 +373,17 @@ impl<'m> Lower<'_, 'm> {
         let body_params = frame.function.block(body).params.clone();
         let inits = data.operands.iter().map(|&v| frame.get(v).cloned()).collect::<Result<Vec<_>>>()?;
         let outer = self.mask;
-        let entry_values = self.carried_entry(frame, &test_params, &inits)?;
+        let diverges = self.test_diverges(frame, test);
+        let entry_values = self.carried_entry(frame, data, &test_params, &inits, diverges)?;
         let before = self.e.current_block();
         let header = self.e.new_block("while");
         let body_bb = self.e.new_block("while.body");
         let exit = self.e.new_block("while.end");
         self.e.br(header);
         self.e.at_end(header);
-        let carried = self.carried_phis(frame, &test_params, &entry_values, before)?;
+        let carried = self.carried_phis(frame, &test_params, &entry_values, before);
         // Lanes that have left stay out.
-        let running = self.test_diverges(frame, test).then(|| {
+        let running = diverges.then(|| {
             let phi = self.e.phi(self.e.vector(self.e.int(1), self.lanes));
             self.e.add_incoming(phi, self.mask_vector(), before);
             phi
@@ -375,8 +391,8 @@ impl<'m> Lower<'_, 'm> {
         if running.is_some() {
             self.mask = running;
         }
-        for (&param, parts) in test_params.iter().zip(&carried) {
-            frame.set(param, parts.clone());
+        for (&param, carried) in test_params.iter().zip(&carried) {
+            frame.set(param, carried.now.clone());
         }
         let tested = self.block(frame, test)?;
         let cond = match tested.as_slice() {
@@ -385,9 +401,16 @@ impl<'m> Lower<'_, 'm> {
         };
         let active = match running {
             Some(running) => {
-                let cond = self.wide(cond);
-                let active = self.e.and(running, cond);
-                let any = self.any(active);
+                let all = self.of_all_lanes(frame, test)?;
+                let mut active = running;
+                for cond in all.iter().filter(|cond| !cond.is_uniform()) {
+                    active = self.e.and(active, self.wide(*cond));
+                }
+                let mut any = self.any(active);
+                for &cond in all.iter().filter(|cond| cond.is_uniform()) {
+                    let cond = self.uniform(cond)?;
+                    any = self.e.and(cond, any);
+                }
                 self.e.cond_br(any, body_bb, exit);
                 Some(active)
             }
@@ -401,8 +424,8 @@ impl<'m> Lower<'_, 'm> {
         if active.is_some() {
             self.mask = active;
         }
-        for (&param, parts) in body_params.iter().zip(&carried) {
-            frame.set(param, parts.clone());
+        for (&param, carried) in body_params.iter().zip(&carried) {
+            frame.set(param, carried.now.clone());
         }
         let next = self.block(frame, body)?;
         let leaving = active.map(|active| Leaving { active, kept: self.kept(frame, data) });
@@ -415,7 +438,33 @@ impl<'m> Lower<'_, 'm> {
         self.close_phis(&carried, &next, end);
         self.mask = outer;
         self.e.at_end(exit);
-        self.set_results(frame, data, carried)
+        self.set_results(frame, data, Self::after_loop(carried))
+    }
+
+    /// The conditions that a test is the `and` of. Those that are the same in all lanes end the loop for all, so they need not be
+    /// looked at in each.
+    fn of_all_lanes(&self, frame: &Frame<'m>, test: Block) -> Result<SmallVec<[Val; 4]>> {
+        let function = frame.function;
+        let mut conditions = SmallVec::new();
+        let mut seen: SmallVec<[Value; 8]> = SmallVec::new();
+        seen.extend(
+            function.block(test).ops.last().and_then(|&last| function.op(last).operands.first().copied()),
+        );
+        let mut next = 0;
+        while let Some(&value) = seen.get(next) {
+            next += 1;
+            match function.defining_op(value).filter(|op| op.kind == OpKind::Binary(BinaryOp::And)) {
+                Some(both) => {
+                    for &part in &both.operands {
+                        if !seen.contains(&part) {
+                            seen.push(part);
+                        }
+                    }
+                }
+                None => conditions.push(frame.get1(value)?),
+            }
+        }
+        Ok(conditions)
     }
 
     /// Whether the test of a `while` may differ between lanes.
@@ -425,42 +474,55 @@ impl<'m> Lower<'_, 'm> {
     }
 
     /// What a loop starts with, in the shape that its phis have.
-    fn carried_entry(&mut self, frame: &Frame<'m>, params: &[Value], inits: &[Parts]) -> Result<Vec<Vec<V>>> {
+    fn carried_entry(
+        &mut self,
+        frame: &Frame<'m>,
+        data: &OpData,
+        params: &[Value],
+        inits: &[Parts],
+        divergent: bool,
+    ) -> Result<Vec<Entry>> {
         if params.len() != inits.len() {
             return Err(CodegenError::broken("a loop that is not given what it carries"));
         }
-        params
-            .iter()
-            .zip(inits)
-            .map(|(&param, init)| {
-                let varies = self.lanes > 1 && frame.uniformity.is_varying(param);
-                init.iter().map(|&p| if varies { Ok(self.wide(p)) } else { self.uniform(p) }).collect()
-            })
-            .collect()
+        let mut all = Vec::new();
+        for (i, (&param, init)) in params.iter().zip(inits).enumerate() {
+            if init.len() != parts(frame.function.ty(param)).len() {
+                return Err(CodegenError::broken(format!("{param} starts as another type")));
+            }
+            let varies = self.varies(frame, param);
+            let asked = data.results.get(i).is_some_and(|&result| frame.is_used(result));
+            let left = (divergent && !varies && asked).then(|| init.iter().map(|&p| self.wide(p)).collect());
+            let now = init.iter().map(|&p| if varies { Ok(self.wide(p)) } else { self.uniform(p) });
+            all.push(Entry { now: now.collect::<Result<_>>()?, left });
+        }
+        Ok(all)
+    }
+
+    fn varies(&self, frame: &Frame<'m>, value: Value) -> bool {
+        self.lanes > 1 && frame.uniformity.is_varying(value)
     }
 
     fn carried_phis(
         &mut self,
         frame: &Frame<'m>,
         params: &[Value],
-        entry: &[Vec<V>],
+        entry: &[Entry],
         before: crate::emitter::Bb,
-    ) -> Result<Vec<Parts>> {
-        let mut all = Vec::new();
-        for (&param, values) in params.iter().zip(entry) {
-            if values.len() != parts(frame.function.ty(param)).len() {
-                return Err(CodegenError::broken(format!("{param} starts as another type")));
-            }
-            let varies = self.lanes > 1 && frame.uniformity.is_varying(param);
-            let mut phis = Parts::new();
-            for &v in values {
-                let phi = self.e.phi(self.e.type_of(v));
-                self.e.add_incoming(phi, v, before);
-                phis.push(if varies { Val::Varying(phi) } else { Val::Uniform(phi) });
-            }
-            all.push(phis);
-        }
-        Ok(all)
+    ) -> Vec<Carried> {
+        let phis = |l: &Self, values: &[V], varies: bool| -> Parts {
+            let phi = |&v: &V| {
+                let phi = l.e.phi(l.e.type_of(v));
+                l.e.add_incoming(phi, v, before);
+                if varies { Val::Varying(phi) } else { Val::Uniform(phi) }
+            };
+            values.iter().map(phi).collect()
+        };
+        let carried = |(&param, entry): (&Value, &Entry)| Carried {
+            now: phis(self, &entry.now, self.varies(frame, param)),
+            left: entry.left.as_ref().map(|values| phis(self, values, true)),
+        };
+        params.iter().zip(entry).map(carried).collect()
     }
 
     /// Per result of a loop whether it is looked at: what lanes that have left make of others is of no interest. Under
@@ -473,41 +535,51 @@ impl<'m> Lower<'_, 'm> {
     fn carried_next(
         &mut self,
         expected: usize,
-        carried: &[Parts],
+        carried: &[Carried],
         next: Vec<Parts>,
         leaving: Option<&Leaving>,
-    ) -> Result<Vec<Vec<V>>> {
+    ) -> Result<Vec<Entry>> {
         if next.len() != expected {
             return Err(CodegenError::broken("a loop body that does not yield what the loop carries"));
         }
         let mut all = Vec::new();
-        for (i, (now, next)) in carried.iter().zip(next).enumerate() {
+        for (i, (carried, next)) in carried.iter().zip(next).enumerate() {
             let active =
                 leaving.filter(|l| l.kept.get(i).copied().unwrap_or(true)).map(|leaving| leaving.active);
-            let mut values = Vec::new();
-            for (&now, next) in now.iter().zip(next) {
-                values.push(match now {
-                    Val::Uniform(_) => self.uniform(next)?,
-                    _ => {
-                        let wide = self.wide(next);
-                        match active {
-                            Some(active) => self.e.select(active, wide, self.wide(now)),
-                            None => wide,
-                        }
-                    }
+            let mut now = Vec::new();
+            for (&before, &next) in carried.now.iter().zip(&next) {
+                now.push(match (before, active) {
+                    (Val::Uniform(_), _) => self.uniform(next)?,
+                    (_, Some(active)) => self.e.select(active, self.wide(next), self.wide(before)),
+                    (_, None) => self.wide(next),
                 });
             }
-            all.push(values);
+            let left = carried.left.as_ref().zip(active).map(|(left, active)| {
+                let pairs = left.iter().zip(&next);
+                pairs.map(|(&left, &next)| self.e.select(active, self.wide(next), self.wide(left))).collect()
+            });
+            all.push(Entry { now, left });
         }
         Ok(all)
     }
 
-    fn close_phis(&mut self, carried: &[Parts], next: &[Vec<V>], end: crate::emitter::Bb) {
-        for (phis, values) in carried.iter().zip(next) {
+    /// What a loop gives.
+    fn after_loop(carried: Vec<Carried>) -> Vec<Parts> {
+        carried.into_iter().map(|value| value.left.unwrap_or(value.now)).collect()
+    }
+
+    fn close_phis(&mut self, carried: &[Carried], next: &[Entry], end: crate::emitter::Bb) {
+        let close = |l: &Self, phis: &Parts, values: &[V]| {
             for (phi, &v) in phis.iter().zip(values) {
                 if let Val::Uniform(phi) | Val::Varying(phi) = *phi {
-                    self.e.add_incoming(phi, v, end);
+                    l.e.add_incoming(phi, v, end);
                 }
+            }
+        };
+        for (carried, next) in carried.iter().zip(next) {
+            close(self, &carried.now, &next.now);
+            if let Some((phis, values)) = carried.left.as_ref().zip(next.left.as_ref()) {
+                close(self, phis, values);
             }
         }
     }
