@@ -595,6 +595,12 @@ impl<'c> Emitter<'c> {
         llvm!(c::LLVMBuildShuffleVector(self.b(), a, b, mask, NO_NAME.as_ptr()))
     }
 
+    /// The first or second half of a vector.
+    pub fn half_of(&self, v: V, half: u32) -> V {
+        let lanes = self.lanes(v).unwrap_or(1) / 2;
+        self.shuffle(v, v, &(half * lanes..(half + 1) * lanes).collect::<Vec<_>>())
+    }
+
     /// `v` in each of `lanes` lanes.
     pub fn splat(&self, v: V, lanes: u32) -> V {
         let ty = self.vector(self.type_of(v), lanes);

@@ -1,14 +1,14 @@
 //! How many lanes a kernel gets, and how the threads that do not fill a vector are run.
 
 use inkle_diag::Span;
-use inkle_ir::{AtomicOp, Block, Function, Module, OpKind, Scalar, Type, Value};
+use inkle_ir::{AtomicOp, Block, Function, Module, OpData, OpKind, Scalar, Type, Value};
 
 use crate::lower::arith::is_library_call;
 use crate::lower::entry::Tail;
 use crate::lower::{for_each_op, lane_dim, local_bytes};
 use crate::options::{Lanes, Options, ScalarReason};
 use crate::target::CpuTarget;
-use crate::uniformity::Analyser;
+use crate::uniformity::{Analyser, Uniformity};
 use crate::value::part_count;
 
 /// A kernel of more operations than this, after expansion of its calls, keeps one lane by default: its masks and
@@ -23,6 +23,10 @@ const ALONE_LIMIT: usize = 200;
 /// A kernel of more operations than this is not run in several vectors at a time: their values would fill the registers,
 /// and there is enough to do while one waits.
 const SEVERAL_LIMIT: usize = 80;
+/// The most vectors at a time: then hardly anything waits any more.
+const MOST_VECTORS: usize = 4;
+/// Vectors that the registers of AVX-512 hold, less those that are the same in all rounds of a loop or needed for a moment.
+const REGISTERS: usize = 28;
 
 /// Lanes of more arrays of their own than this, bytes together, would not stay in the cache.
 const MAX_LOCAL_OF_LANES: u64 = 256 << 10;
@@ -54,14 +58,13 @@ pub(crate) struct Plan {
 pub(crate) fn plan(module: &Module, size: usize, cpu: &CpuTarget, options: &Options) -> Plan {
     let auto = options.lanes == Lanes::Auto;
     let wanted = match options.lanes {
-        Lanes::Fixed(n) if matches!(n, 1 | 2 | 4 | 8 | 16 | 32) => n,
+        Lanes::Fixed(n) if matches!(n, 1 | 2 | 4 | 8 | 16 | 32 | 64) => n,
         Lanes::Fixed(_) => 1,
         Lanes::Auto if options.optimization_level == 0 => 1,
         Lanes::Auto => natural_lanes(module, cpu),
     };
-    let waits = || auto && wanted == cpu.natural_lanes() && cpu.has_masked_memory();
-    let wanted =
-        if waits() && size <= SEVERAL_LIMIT && waits_for_itself(module) { 2 * wanted } else { wanted };
+    let several = auto && wanted == cpu.natural_lanes() && cpu.has_masked_memory() && size <= SEVERAL_LIMIT;
+    let wanted = if several { vectors(module) * wanted } else { wanted };
     let alone = options.optimization_level > 0 && size <= ALONE_LIMIT && has_updates(module);
     let scalar = |reason| Plan { lanes: 1, tail: Tail::Scalar, alone, reason };
     if wanted == 1 {
@@ -77,7 +80,9 @@ pub(crate) fn plan(module: &Module, size: usize, cpu: &CpuTarget, options: &Opti
             message: "the kernel is too large to compile quickly with lanes".into(),
         }));
     }
-    let tail = match (cpu.has_masked_memory(), size > COPY_LIMIT) {
+    // Asking which lanes have threads costs little beside a loop, and several vectors are much code to have twice.
+    let shared = size > COPY_LIMIT || wanted > cpu.natural_lanes();
+    let tail = match (cpu.has_masked_memory(), shared) {
         (true, true) => Tail::Shared,
         (true, false) => Tail::Masked,
         (false, _) => Tail::Scalar,
@@ -228,19 +233,23 @@ pub(crate) fn has_narrow_values(module: &Module) -> bool {
     })
 }
 
-/// Whether most of a kernel's time goes by in a loop whose rounds wait for each other and which lanes leave at different
-/// times, so that the processor cannot begin with the next vector meanwhile: then two vectors at a time go round nearly
-/// as fast as one.
-fn waits_for_itself(module: &Module) -> bool {
+/// How many vectors run at a time. Several where most of a kernel's time goes by in a loop whose rounds wait for each other
+/// and which lanes leave at different times, so that the processor cannot begin with the next vector meanwhile: then several go
+/// round nearly as fast as one.
+fn vectors(module: &Module) -> u32 {
     if module.has_native() || local_bytes(module) > 0 || has_narrow_values(module) {
-        return false;
+        return 1;
     }
-    let Some(kernel) = module.functions.len().checked_sub(1) else { return false };
+    let Some(kernel) = module.functions.len().checked_sub(1) else { return 1 };
     let params = vec![false; module.functions[kernel].params.len()];
     let mut analyser = Analyser::new(module, lane_dim(module));
     let mut found = Found::default();
     look_at(module, &mut analyser, kernel, &params, &mut found);
-    found.loops == 1 && !found.others
+    match found {
+        Found { loops: 1, others: false, live } if live * MOST_VECTORS <= REGISTERS => MOST_VECTORS as u32,
+        Found { loops: 1, others: false, .. } => 2,
+        _ => 1,
+    }
 }
 
 #[derive(Default)]
@@ -249,6 +258,8 @@ struct Found {
     loops: usize,
     /// Other loops, or something that is done for one lane after the other.
     others: bool,
+    /// The most values that such a loop has at once.
+    live: usize,
 }
 
 fn look_at(module: &Module, analyser: &mut Analyser<'_>, index: usize, params: &[bool], found: &mut Found) {
@@ -259,14 +270,13 @@ fn look_at(module: &Module, analyser: &mut Analyser<'_>, index: usize, params: &
         for &op in &function.block(Block::new(block)).ops {
             let data = function.op(op);
             let scalar = || result_scalar(function, &data.results);
+            let mut leaves = false;
             match &data.kind {
-                OpKind::For if data.operands.iter().take(3).any(varies) => found.loops += 1,
+                OpKind::For if data.operands.iter().take(3).any(varies) => leaves = true,
                 OpKind::While => {
                     let test = data.blocks.first().and_then(|&b| function.block(b).ops.last());
-                    match test.is_some_and(|&last| function.op(last).operands.iter().any(varies)) {
-                        true => found.loops += 1,
-                        false => found.others = true,
-                    }
+                    leaves = test.is_some_and(|&last| function.op(last).operands.iter().any(varies));
+                    found.others |= !leaves;
                 }
                 OpKind::For | OpKind::Atomic(_) | OpKind::AtomicCas | OpKind::Print(_) => found.others = true,
                 OpKind::Call(callee) => {
@@ -275,6 +285,72 @@ fn look_at(module: &Module, analyser: &mut Analyser<'_>, index: usize, params: &
                 }
                 kind if is_library_call(kind, scalar) => found.others = true,
                 _ => {}
+            }
+            if leaves {
+                found.loops += 1;
+                found.live = found.live.max(live_values(function, &known, data));
+            }
+        }
+    }
+}
+
+/// The most values, in parts, that a loop has at once and that differ between lanes.
+fn live_values(function: &Function, known: &Uniformity, data: &OpData) -> usize {
+    let mut walk = Lives { function, at: 0, lives: vec![None; function.value_count()] };
+    data.blocks.iter().for_each(|&block| walk.block(block));
+    let Lives { at: end, mut lives, .. } = walk;
+    if let [test, body] = *data.blocks.as_slice() {
+        // What the test is given is what the body is given.
+        for (a, b) in function.block(test).params.iter().zip(&function.block(body).params) {
+            let first = lives[a.index()].take();
+            let last = lives[b.index()].or(first);
+            lives[b.index()] = last;
+        }
+    }
+    let size = |v: Value| match function.ty(v) {
+        // Addresses are an index, which has been counted; masks have registers of their own.
+        Type::Array(_) | Type::Ref(_) | Type::Scalar(Scalar::Bool) => 0,
+        ty if known.is_varying(v) => part_count(ty),
+        _ => 0,
+    };
+    let live_at = |at: usize| {
+        let lives = lives.iter().enumerate();
+        let here = lives.filter(|(_, life)| life.is_some_and(|(first, last)| first < at && at <= last));
+        here.map(|(v, _)| size(Value::new(v))).sum::<usize>()
+    };
+    // What lanes had when they left the loop.
+    let carried = data.blocks.first().map_or(&[][..], |&block| &function.block(block).params);
+    let carried = &carried[carried.len().saturating_sub(data.results.len())..];
+    let left = carried.iter().zip(&data.results).filter(|(param, _)| !known.is_varying(**param));
+    let left: usize = left.map(|(_, &result)| size(result)).sum();
+    left + (1..=end).map(live_at).max().unwrap_or(0)
+}
+
+/// From where to where each value of a loop is needed, in the order of operations.
+struct Lives<'a> {
+    function: &'a Function,
+    at: usize,
+    lives: Vec<Option<(usize, usize)>>,
+}
+
+impl Lives<'_> {
+    fn block(&mut self, block: Block) {
+        let function = self.function;
+        let block = function.block(block);
+        for param in &block.params {
+            self.lives[param.index()] = Some((self.at, self.at));
+        }
+        for &op in &block.ops {
+            let data = function.op(op);
+            self.at += 1;
+            for v in &data.operands {
+                // What comes from outside is needed in each round.
+                let life = self.lives[v.index()].get_or_insert((0, usize::MAX));
+                life.1 = life.1.max(self.at);
+            }
+            data.blocks.iter().for_each(|&block| self.block(block));
+            for v in &data.results {
+                self.lives[v.index()] = Some((self.at, self.at));
             }
         }
     }

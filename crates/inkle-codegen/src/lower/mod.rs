@@ -123,6 +123,9 @@ impl Machine {
     }
 }
 
+/// Lanes of a mask in code for several vectors at a time: see `CpuTarget::features_of_several_vectors`.
+const LANES_OF_MASK: u32 = 16;
+
 /// The thread that code is being made for.
 #[derive(Clone)]
 pub(crate) struct Thread {
@@ -498,8 +501,14 @@ impl<'c, 'm> Lower<'c, 'm> {
 
     /// Whether any lane of a vector of bools is set.
     pub fn any(&self, mask: V) -> V {
-        let bits = self.mask_bits(mask);
-        self.e.icmp(crate::emitter::Int::LLVMIntNE, bits, self.e.null(self.e.int(self.lanes)))
+        // Of several vectors the masks are joined, which is less to do than to put their bits together.
+        let (mut mask, mut lanes) = (mask, self.lanes);
+        while self.features.is_some() && lanes > LANES_OF_MASK {
+            mask = self.e.or(self.e.half_of(mask, 0), self.e.half_of(mask, 1));
+            lanes /= 2;
+        }
+        let bits = self.e.bitcast(mask, self.e.int(lanes));
+        self.e.icmp(crate::emitter::Int::LLVMIntNE, bits, self.e.null(self.e.int(lanes)))
     }
 
     // Operations.
