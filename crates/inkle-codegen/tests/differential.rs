@@ -5,67 +5,9 @@
 
 mod common;
 
+use common::ways::{WAYS, ints, launches, same, same_everywhere, units};
 use common::{Arg, Code, Numbers, as_f32s, exact, f32s, i32s, module, runnable_targets};
-use inkle_codegen::{CpuTarget, Lanes, Options, Target, compile};
-
-const WAYS: [(u8, u32); 7] = [(2, 1), (0, 4), (2, 4), (2, 8), (2, 16), (2, 32), (2, 64)];
-
-/// Compiles and runs in every way, on launches with and without a tail and in several ranges.
-fn same_everywhere(text: &str, launches: &[(Vec<Arg>, Vec<i32>)], contiguous: u64) -> Vec<Vec<Arg>> {
-    same(text, launches, contiguous, &runnable_targets(), &WAYS)
-}
-
-fn same(
-    text: &str,
-    launches: &[(Vec<Arg>, Vec<i32>)],
-    contiguous: u64,
-    targets: &[CpuTarget],
-    ways: &[(u8, u32)],
-) -> Vec<Vec<Arg>> {
-    let module = module(text);
-    let reference = Code::new(&module, &CpuTarget::host(), &exact(0, 1));
-    let want: Vec<Vec<Arg>> = launches.iter().map(|(args, dims)| reference.run(args, dims, &[])).collect();
-    for target in targets {
-        for &(level, lanes) in ways {
-            for contiguous in [0, contiguous] {
-                let options = Options { contiguous, ..exact(level, lanes) };
-                let code = Code::new(&module, target, &options);
-                for ((args, dims), want) in launches.iter().zip(&want) {
-                    let size: u64 = dims.iter().map(|&d| d as u64).product();
-                    for cuts in [vec![], vec![size / 3, size / 2 + 1]] {
-                        let got = code.run(args, dims, &cuts);
-                        for (i, (got, want)) in got.iter().zip(want).enumerate() {
-                            assert!(
-                                got.data() == want.data(),
-                                "argument {i} differs: {} level {level} lanes {lanes} (used {}) dims {dims:?} cuts {cuts:?}\n got {:?}\nwant {:?}",
-                                target.cpu,
-                                code.artifact.lanes,
-                                as_f32s(got.data()),
-                                as_f32s(want.data()),
-                            );
-                        }
-                    }
-                }
-            }
-        }
-    }
-    want
-}
-
-const SIZES: [i32; 4] = [1, 16, 37, 130];
-
-/// A launch of each size.
-fn launches(make: impl Fn(i32, &mut Numbers) -> Vec<Arg>) -> Vec<(Vec<Arg>, Vec<i32>)> {
-    SIZES.iter().map(|&n| (make(n, &mut Numbers(n as u64)), vec![n])).collect()
-}
-
-fn units(n: i32, numbers: &mut Numbers) -> Vec<f32> {
-    (0..n).map(|_| numbers.unit()).collect()
-}
-
-fn ints(n: i32, numbers: &mut Numbers) -> Vec<i32> {
-    (0..n).map(|_| numbers.next() as i32).collect()
-}
+use inkle_codegen::CpuTarget;
 
 fn permutation(n: i32, numbers: &mut Numbers) -> Vec<i32> {
     let mut all: Vec<i32> = (0..n).collect();
@@ -90,73 +32,6 @@ fn saxpy() {
     let (x, y) = (as_f32s(args[0].data()), as_f32s(args[1].data()));
     let want: Vec<f32> = x.iter().zip(&y).map(|(x, y)| 1.5 * x + y).collect();
     assert_eq!(as_f32s(out[2][1].data()), want);
-}
-
-#[test]
-fn what_is_the_same_in_lanes_that_are_still_in_a_loop() {
-    // Sums stay in the set for ever or leave it soon; the threads of the longest launch read the first of them.
-    let launches = launches(|n, r| {
-        let points = (0..n.max(40)).map(|_| r.unit() * 1.5).collect::<Vec<_>>();
-        let results = vec![0.0; n as usize];
-        vec![Arg::f32(points), Arg::i32(vec![0; n as usize]), Arg::f32(results), Arg::Bytes(i32s([40]))]
-    });
-    same_everywhere(kernel!("escape"), &launches, 7);
-}
-
-/// A loop whose rounds wait for each other runs in as many vectors at a time as the registers hold.
-#[test]
-fn loops_that_wait_run_in_several_vectors() {
-    let lanes = |text: &str, cpu: &str| {
-        let target = CpuTarget { cpu: cpu.into(), ..CpuTarget::baseline_x86_64() };
-        let options = Options { lanes: Lanes::Auto, contiguous: u64::MAX, ..exact(2, 1) };
-        compile(&module(text), &Target::Cpu(target), &options).expect("it compiles").lanes
-    };
-    assert_eq!(lanes(kernel!("escape"), "x86-64-v4"), 64);
-    assert_eq!(lanes(kernel!("escape"), "x86-64-v3"), 8);
-    // Each step of a sum over neighbours needs the last one's, but the next vector can begin meanwhile.
-    assert_eq!(lanes(kernel!("nbody"), "x86-64-v4"), 16);
-    let many = crowded_loop(7);
-    assert_eq!(lanes(&many, "x86-64-v4"), 32);
-    let launches = launches(|n, r| vec![Arg::f32(units(n, r)), Arg::f32(vec![0.0; n as usize])]);
-    let targets: Vec<CpuTarget> =
-        runnable_targets().into_iter().filter(|target| target.cpu != "x86-64-v2").collect();
-    same(&many, &launches, 3, &targets, &[(2, 16), (2, 32), (2, 64)]);
-}
-
-/// A loop that carries `count` values more than the one that ends it.
-fn crowded_loop(count: usize) -> String {
-    let list = |each: &dyn Fn(usize) -> String| (0..count).map(each).collect::<Vec<_>>().join(", ");
-    let (results, types) = (list(&|k| format!("%r{k}")), list(&|_| "f32".into()));
-    let carried = list(&|k| format!("%c{k}: f32 = %v"));
-    let params = list(&|k| format!("%b{k}: f32"));
-    let steps: String =
-        (0..count).map(|k| format!("%n{k} = mul %b{}, %v : f32\n", (k + 1) % count)).collect();
-    let next = list(&|k| format!("%n{k}"));
-    let sums: String = (1..count).map(|k| format!("%s{k} = add %s{}, %r{k} : f32\n", k - 1)).collect();
-    format!(
-        "kernel @k(%x: array<f32, 1>, %y: array<f32, 1>) {{
-          %i = tid 0 : i32
-          %xe = elem %x, %i : ref<f32>
-          %v = load %xe : f32
-          %small = const 0.001 : f32
-          {results}, %left = while carry({carried}, %w: f32 = %v) -> ({types}, f32) {{
-            %size = abs %w : f32
-            %go = gt %size, %small : bool
-            yield %go
-          }} do({params}, %w_: f32) {{
-            {steps}
-            %half = const 0.5 : f32
-            %next_w = mul %w_, %half : f32
-            yield {next}, %next_w
-          }}
-          %s0 = add %left, %r0 : f32
-          {sums}
-          %ye = elem %y, %i : ref<f32>
-          store %ye, %s{}
-          return
-        }}",
-        count - 1
-    )
 }
 
 #[test]
