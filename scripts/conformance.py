@@ -6,8 +6,8 @@ tiles, or reach into Warp's internals, are counted apart.
 
     python scripts/conformance.py [--groups GROUPS] [--only MODULES] [--jobs N] [--timeout S] [--list]
 
-`--trim` counts tests that need meshes, BVHs, grids or sparse matrices apart too, and takes kernels that use them, or tiles, out
-of the test modules, so that the rest of those loads.
+`--trim` counts tests that need meshes, BVHs, grids, sparse matrices or finite elements apart too, and takes kernels that use
+them, or tiles, out of the test modules, so that the rest of those loads.
 
 With `--device cuda:0` what counts are the variants of the same tests for that GPU. `--pack FOLDER` copies what a machine
 without a network needs, 8 MiB that must not be committed; there, `--kit FOLDER` runs from it.
@@ -39,12 +39,13 @@ INTERNALS = re.compile(
     r"|adj|hash_module|get_module_hash|add_builtin|launch_bounds_t|_canonicalize_dim|_build_launch_bounds_from_tuple"
     r"|_is_tid_call|resolve_grid_stride|_SharedFunctionSource|_substitute_nodes|get_arg_type|codegen_func_forward"
     r"|pack_arg|infer_argument_types|_resolve_array_family|_normalize_array_argument_type|_verify_library_version"
+    r"|_apic_capture|resolve_options"
     r"|user_overloads|cptr|ctype_ret_str|_get_ml_dtypes_bfloat16|get_builtin_call_desc|code_transformers)$"
 )
 OUTSIDE = [("tiles", TILES), ("internals", INTERNALS)]
-GEOMETRY = re.compile(
+ABSENT = re.compile(
     r"^(Mesh|Bvh|HashGrid|Volume|hash_grid_\w+|(mesh|bvh|volume)_(query|eval|get|sample|lookup|store|index|world)\w*"
-    r"|bsr_\w+|BSR_\w+)$"
+    r"|bsr_\w+|BSR_\w+|borrow_temporary)$"
 )
 
 
@@ -167,7 +168,7 @@ def trimmed(wheel, modules):
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.FunctionDef) or not Uses.names_of_decorators(node) & {"kernel", "func"}:
                 continue
-            if any(GEOMETRY.match(name) or TILES.match(name) for name in Uses.names_in(node)):
+            if any(ABSENT.match(name) or TILES.match(name) for name in Uses.names_in(node)):
                 # The lines of what stays keep their numbers.
                 first, last = node.decorator_list[0].lineno - 1, node.end_lineno
                 lines[first:last] = [" " * node.col_offset + f"{node.name} = None"] + [""] * (last - first - 1)
@@ -261,7 +262,7 @@ def main():
     if arguments.pack:
         return pack(arguments.pack, wheel)
     if arguments.trim:
-        OUTSIDE.append(("geometry", GEOMETRY))
+        OUTSIDE.append(("absent", ABSENT))
         wheel = trimmed(wheel, wanted_modules)
     work, states = BUILD / "work", BUILD / "states.json"
     if not arguments.report:
