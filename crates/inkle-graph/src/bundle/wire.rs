@@ -67,16 +67,27 @@ impl<'a> Reader<'a> {
                 self.bytes = rest;
                 Ok(taken)
             }
-            None => Err(self.bad(format!("{count} bytes are missing; {} are left", self.bytes.len()))),
+            None => Err(self.missing(count)),
         }
     }
 
+    #[inline]
     fn array<const N: usize>(&mut self) -> Result<[u8; N], BundleError> {
-        let mut array = [0; N];
-        array.copy_from_slice(self.take(N)?);
-        Ok(array)
+        match self.bytes.split_first_chunk() {
+            Some((array, rest)) => {
+                self.bytes = rest;
+                Ok(*array)
+            }
+            None => Err(self.missing(N)),
+        }
     }
 
+    #[cold]
+    fn missing(&self, count: usize) -> BundleError {
+        self.bad(format!("{count} bytes are missing; {} are left", self.bytes.len()))
+    }
+
+    #[inline]
     pub fn u8(&mut self) -> Result<u8, BundleError> {
         Ok(self.array::<1>()?[0])
     }
@@ -89,6 +100,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[inline]
     pub fn u32(&mut self) -> Result<u32, BundleError> {
         Ok(u32::from_le_bytes(self.array()?))
     }
@@ -97,6 +109,7 @@ impl<'a> Reader<'a> {
         Ok(i32::from_le_bytes(self.array()?))
     }
 
+    #[inline]
     pub fn u64(&mut self) -> Result<u64, BundleError> {
         Ok(u64::from_le_bytes(self.array()?))
     }
