@@ -10,7 +10,7 @@ use inkwell::targets::FileType;
 
 use crate::artifact::{Artifact, ArtifactKind};
 use crate::error::CodegenError;
-use crate::lower::entry::{ENTRY, ENTRY_ALONE, UPDATES};
+use crate::lower::entry::{ENTRY, ENTRY_ALONE, Tail, UPDATES};
 use crate::lower::{Lower, Machine, expanded_size, local_bytes};
 use crate::machine;
 use crate::options::Options;
@@ -19,7 +19,7 @@ use crate::target::{CudaOutput, Target};
 use crate::value::part_count;
 
 /// Raised whenever the same input gives other code, so that caches forget what an older inkle made.
-const REVISION: u32 = 21;
+const REVISION: u32 = 23;
 
 /// Values of more parts than this are refused: every part is a register.
 const MAX_PARTS: usize = 1 << 16;
@@ -122,7 +122,7 @@ fn generate(
         Target::Cpu(cpu) => plan(module, size, cpu, options),
         Target::Cuda(_) => {
             let lanes = gpu_lanes(module, size, options);
-            Plan { lanes, tail: crate::lower::entry::Tail::Scalar, alone: false, reason: None }
+            Plan { lanes, tail: Tail::Scalar, alone: false, reason: None }
         }
     };
     let lowering = trace::part(Stage::Lower);
@@ -139,14 +139,19 @@ fn generate(
             if plan.lanes > cpu.natural_lanes() && cpu.has("avx512bw") && !has_narrow_values(module) {
                 lower.features = Some(cpu.features_of_several_vectors());
             }
-            lower.cpu_entry(ENTRY, plan.lanes, plan.tail)?;
+            let updates = if plan.alone { Updates::of(module) } else { None };
+            // Where plain updates are always possible, atomic ones are for what runs beside others that update.
+            lower.rare = updates.is_some();
+            let tail = if lower.rare && plan.tail == Tail::Masked { Tail::Shared } else { plan.tail };
+            lower.cpu_entry(ENTRY, plan.lanes, tail)?;
+            lower.rare = false;
             if options.deterministic && crate::order::depends_on_order(module) {
                 lower.e.constant_words(IN_ORDER, &[1]);
             }
             if plan.alone {
                 lower.alone = true;
                 lower.cpu_entry(ENTRY_ALONE, plan.lanes, plan.tail)?;
-                if let Some(updates) = Updates::of(module) {
+                if let Some(updates) = updates {
                     lower.e.constant_words(UPDATES, &updates.to_words());
                 }
             }

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::neighbours::Neighbours;
 use super::warp::Place;
 use super::{Frame, Lower, Result};
-use crate::emitter::{AddressRoot, Int, Real, V};
+use crate::emitter::{AddressRoot, Int, Real, Ty, V};
 use crate::error::CodegenError;
 use crate::value::{Part, Parts, Val, parts};
 
@@ -213,6 +213,12 @@ impl<'m> Lower<'_, 'm> {
                 return Ok(self.unseen(places));
             }
         }
+        // Vectors of single bits and functions do not go together well.
+        let has_bits = places.iter().any(|&(scalar, _)| scalar == Scalar::Bool);
+        if !self.machine.gpu && !self.alone && self.lanes > 1 && !old_is_used && !has_bits {
+            self.update_by_lane(op, places, at, value)?;
+            return Ok(self.unseen(places));
+        }
         // All parts of a lane before the next lane: they are neighbours in memory.
         let each: SmallVec<[Val; 8]> = [at].into_iter().chain(value.iter().copied()).collect();
         let update = |l: &mut Self, each: &[V]| {
@@ -228,6 +234,61 @@ impl<'m> Lower<'_, 'm> {
         } else {
             self.per_lane_all(&each, update)
         }
+    }
+
+    /// Updates places of each active lane in a function of its own: atomic updates of floats are loops, and are the exception
+    /// where there is a form with plain ones.
+    fn update_by_lane(&mut self, op: AtomicOp, places: &[Place], at: Val, value: &Parts) -> Result<()> {
+        let key = (op, places.iter().copied().collect(), self.lanes);
+        // As a number, for the same reason.
+        let mask = self.mask_vector();
+        let bits = self.mask_bits(mask);
+        let bits = self.e.zext(bits, self.e.int(32));
+        let args: SmallVec<[V; 8]> =
+            [self.wide(at)].into_iter().chain(value.iter().map(|&v| self.wide(v))).chain([bits]).collect();
+        let f = match self.updates.get(&key) {
+            Some(&known) => known,
+            None => {
+                let made = self.outline_update(op, places, &args)?;
+                self.updates.insert(key, made);
+                made
+            }
+        };
+        self.e.call(f, &args);
+        Ok(())
+    }
+
+    fn outline_update(&mut self, op: AtomicOp, places: &[Place], args: &[V]) -> Result<V> {
+        let types: SmallVec<[Ty; 8]> = args.iter().map(|&v| self.e.type_of(v)).collect();
+        let ty = self.e.function_type(self.e.void(), &types);
+        let f = self.e.internal_function(&format!("update.{op}"), ty);
+        self.function_attributes(f);
+        self.e.attribute(f, u32::MAX, "noinline", 0);
+        // Everything that belongs to the function being emitted is set aside.
+        let (here, mask) = (self.e.current_block(), self.mask);
+        let lines = self.lines.as_mut().map(|l| l.enter(f, "update", self.span));
+        let entry = self.e.append_block(f, "entry");
+        self.e.at_end(entry);
+        self.set_line(self.span);
+        let last = args.len() as u32 - 1;
+        let bits = self.e.trunc(self.e.param(f, last), self.e.int(self.lanes));
+        self.mask = Some(self.e.bitcast(bits, self.e.vector(self.e.int(1), self.lanes)));
+        let each: SmallVec<[Val; 8]> = (0..last).map(|i| Val::Varying(self.e.param(f, i))).collect();
+        self.per_lane_all(&each, |l, each| {
+            for (&(scalar, offset), &v) in places.iter().zip(&each[1..]) {
+                let at = l.e.byte_offset(each[0], offset);
+                l.atomic_scalar(op, scalar, at, v, false)?;
+            }
+            Ok(SmallVec::new())
+        })?;
+        self.e.ret_void();
+        if let (Some(all), Some(lines)) = (&mut self.lines, lines) {
+            all.leave(lines);
+        }
+        self.mask = mask;
+        self.e.at_end(here);
+        self.set_line(self.span);
+        Ok(f)
     }
 
     /// What all active lanes together do to one place. Sums of floats may round differently than one by one, as

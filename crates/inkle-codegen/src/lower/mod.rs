@@ -50,7 +50,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use inkle_diag::Span;
-use inkle_ir::{Block, Function, Module, Op, OpData, OpKind, Scalar, Type, Value};
+use inkle_ir::{AtomicOp, Block, Function, Module, Op, OpData, OpKind, Scalar, Type, Value};
 use inkwell::context::Context;
 use smallvec::{SmallVec, smallvec};
 
@@ -196,6 +196,8 @@ pub(crate) struct Lower<'c, 'm> {
     pub features: Option<String>,
     /// The code runs on one thread and no other code that updates memory atomically runs meanwhile.
     pub alone: bool,
+    /// The code is hardly ever run, so it is to be small.
+    pub rare: bool,
     pub thread: Thread,
     analyser: Analyser<'m>,
     /// Per function, which values are used, once it is known.
@@ -205,6 +207,8 @@ pub(crate) struct Lower<'c, 'm> {
     sizes: Vec<usize>,
     /// Per function, whether it may return an array of the thread's own, which must outlive it.
     returns_local: Vec<bool>,
+    /// Functions that update places of each lane.
+    updates: HashMap<(AtomicOp, SmallVec<[warp::Place; 4]>, u32), V>,
     /// Operations emitted into the current LLVM function so far.
     emitted: usize,
     /// What the lanes of a GPU thread access so far.
@@ -298,10 +302,12 @@ impl<'c, 'm> Lower<'c, 'm> {
             existing: None,
             features: None,
             alone: false,
+            rare: false,
             thread: Thread { tid: SmallVec::new(), dims: SmallVec::new() },
             analyser: Analyser::new(ir, lane_dim(ir)),
             used: HashMap::new(),
             outlined: HashMap::new(),
+            updates: HashMap::new(),
             sizes: call::expanded_sizes(ir),
             returns_local: local::returns_local(ir),
             emitted: 0,

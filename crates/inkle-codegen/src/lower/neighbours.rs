@@ -48,7 +48,7 @@ impl Lower<'_, '_> {
             let at = Val::Linear { base: start, stride: size.into() };
             return Some(Neighbours { apart, at, is_of_all: false, is_likely: true });
         }
-        if !moved_whole || scale != size {
+        if !moved_whole || scale != size || self.rare {
             return None;
         }
         let plain = match unwrapped {
