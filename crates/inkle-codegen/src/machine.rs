@@ -137,8 +137,19 @@ pub(crate) fn inline_marked(module: &Module<'_>, machine: &TargetMachine) -> Res
 ///
 /// - Loops step through memory with the index that they have: the processor adds it to an address for nothing.
 /// - The code is prepared for instruction selection by us.
-const LEFT_OUT: [&CStr; 3] =
-    [c"Canonicalize Freeze Instructions in Loops", c"Loop Strength Reduction", c"CodeGen Prepare"];
+/// - There is nothing to do for the others: no comparisons of memory, no calls of C's mathematics, no variables for debuggers, no
+///   blocks that end in many places.
+const LEFT_OUT: [&CStr; 9] = [
+    c"Canonicalize Freeze Instructions in Loops",
+    c"Loop Strength Reduction",
+    c"CodeGen Prepare",
+    c"Merge contiguous icmps into a memcmp",
+    c"Expand memcmp() to load/stores",
+    c"Partially inline calls to library functions",
+    c"Replace intrinsics with calls to vector library",
+    c"Early Tail Duplication",
+    c"Live DEBUG_VALUE analysis",
+];
 
 unsafe extern "C" {
     fn inkle_emit(
