@@ -1,5 +1,8 @@
 //! Files of Warp's: what they become, what of them is refused, and that no damage does more than that.
 
+#[path = "../../../fuzz/entry.rs"]
+#[expect(dead_code, reason = "the fuzzer's entry has more than files of Warp's need")]
+mod entry;
 #[path = "support/warp.rs"]
 mod warp;
 
@@ -149,6 +152,19 @@ fn code_comes_from_beside_the_file_and_is_what_the_file_says() {
 }
 
 #[test]
+fn code_is_for_targets_that_there_are() {
+    let with = |arch: u32| {
+        let mut file = sample(18);
+        file.arch = arch;
+        read(&file).map(|bundle| bundle.code[0].target).map_err(|error| error.to_string())
+    };
+    assert_eq!(with(90), Ok(CodeTarget::Ptx { arch: 90 }));
+    // Text for an older GPU runs on those that there are.
+    assert_eq!(with(70), Ok(CodeTarget::Ptx { arch: 75 }));
+    assert!(with(1 << 31).unwrap_err().contains("has code for compute_2147483648 in it"));
+}
+
+#[test]
 fn there_is_no_code_for_a_cpu() {
     let error = read(&sample(18)).unwrap().load(Device::cpu(), None).unwrap_err().to_string();
     assert!(error.contains("no code of kernel `scale` for this CPU; it has code for compute_75"), "{error}");
@@ -259,7 +275,10 @@ fn algorithms_that_cannot_be_are_refused() {
 #[test]
 fn damage_is_an_error_or_another_file() {
     damaged(&sample(18));
-    damaged(&algorithms());
+    // Algorithms run on a CPU, whatever they are given.
+    let file = algorithms();
+    damaged(&file);
+    assert_eq!(entry::bundle(&file.bytes()), entry::Reached::Run);
 }
 
 fn damaged(file: &WarpFile) {
@@ -269,9 +288,10 @@ fn damaged(file: &WarpFile) {
         for flip in [1, 0x80, 0xFF] {
             let mut damaged = bytes.clone();
             damaged[place] ^= flip;
-            if let Ok(bundle) = Bundle::from_bytes_and_code(damaged, &find) {
+            if let Ok(bundle) = Bundle::from_bytes_and_code(damaged.clone(), &find) {
                 inkle_graph::validate(&bundle.stream).unwrap();
             }
+            entry::bundle(&damaged);
         }
     }
     for length in 0..bytes.len() {

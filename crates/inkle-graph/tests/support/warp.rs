@@ -19,6 +19,8 @@ pub struct WarpFile {
     pub code: Vec<u8>,
     pub meshes: u32,
     pub device: u8,
+    /// What the code is for, a compute capability times ten.
+    pub arch: u32,
 }
 
 impl WarpFile {
@@ -32,6 +34,7 @@ impl WarpFile {
             code: b"// PTX".to_vec(),
             meshes: 0,
             device: 0,
+            arch: 75,
         }
     }
 
@@ -63,7 +66,7 @@ impl WarpFile {
         }
         words(&mut out, &[75, 1, self.kernels.len() as u32, self.params.len() as u32, self.meshes, 0]);
         [MODULE, "module", CODE_FILE].iter().for_each(|s| text(&mut out, s));
-        words(&mut out, &[75]);
+        words(&mut out, &[self.arch]);
         if with_digests {
             let digest: String = Sha256::digest(&self.code).iter().map(|b| format!("{b:02x}")).collect();
             text(&mut out, &digest);

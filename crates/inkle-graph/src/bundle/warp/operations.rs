@@ -49,6 +49,9 @@ const LEAN_THREADS_X: u64 = 1 << 24;
 /// The most blocks along the second and third dimension of a grid.
 const MAX_GRID_YZ: u64 = 65535;
 
+/// The oldest compute capability that there is code for, times ten.
+const OLDEST_ARCH: u32 = 75;
+
 /// The most bytes that one view of bytes spans.
 const PIECE: u64 = 1 << 30;
 
@@ -92,8 +95,7 @@ impl<'a> Converter<'a> {
                     image
                 }
             };
-            let arch = module.arch;
-            let target = if module.is_ptx { CodeTarget::Ptx { arch } } else { CodeTarget::Cubin { arch } };
+            let target = target(module)?;
             code.push(CodeEntry {
                 kernel: kernel as u32,
                 target,
@@ -364,6 +366,17 @@ impl<'a> Converter<'a> {
         self.symbols.push((module, symbol));
         Ok(self.symbols.len() as u32 - 1)
     }
+}
+
+/// What the code of a module is for. Text for GPUs that are older than the oldest ones here runs on those too.
+fn target(module: &Module) -> Result<CodeTarget, BundleError> {
+    let arch = module.arch;
+    let target = match module.is_ptx {
+        true => CodeTarget::Ptx { arch: arch.max(OLDEST_ARCH) },
+        false => CodeTarget::Cubin { arch },
+    };
+    // A bundle names only targets that there are.
+    target.to_string().parse().map_err(|_| unread(format!("code for {target}")))
 }
 
 /// A parameter block that grows.
