@@ -1,6 +1,6 @@
 //! The values that kernels work on, as Rust types with the layout that generated code reads.
 //!
-//! - Scalars: `bool`, the integers from 8 to 64 bits, [`f16`], [`bf16`], `f32`, `f64`; `usize` and `isize` are 64 bits wide in
+//! - Scalars: `bool`, the integers from 8 to 64 bits, [`f16`](struct@f16), [`bf16`], `f32`, `f64`; `usize` and `isize` are 64 bits wide in
 //!   kernels. [`Scalar`] and its subtraits bound what is generic over them.
 //! - [`Vector`], [`Matrix`], [`Quaternion`] and [`Transform`] with the short names of common ones: [`Vec3`] is three `f32`.
 //! - [`Value`]: whatever can be an element of an array, and how it is stored.

@@ -99,7 +99,7 @@
 //! | `dynamic-llvm` | the shared library of LLVM; on by default, and quick to build |
 //! | `static-llvm` | LLVM within the program, for programs that are given to others; with `default-features = false` |
 //!
-//! `half`'s types are the scalars [`f16`] and [`bf16`], and all values of kernels but `bool` are `bytemuck::Pod`.
+//! `half`'s types are the scalars [`f16`](struct@f16) and [`bf16`], and all values of kernels but `bool` are `bytemuck::Pod`.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
@@ -264,7 +264,7 @@ pub use inkle_macros::func;
 ///
 /// It is Rust and means what it means in Rust: `let` with shadowing, `if`, `match`, `loop`, `while`, `for` over ranges
 /// (with `step_by` and `rev`), labels, `break` with values, `return`, structs, tuples and arrays. Integers wrap. Elements are
-/// `x[i]` and `x[(i, j)]`, with indices that are `i32` or `usize`. It calls the functions of [`builtins`](crate::builtins), functions
+/// `x[i]` and `x[(i, j)]`, with indices that are `i32` or `usize`. It calls the functions of [`builtins`], functions
 /// with [`#[inkle::func]`](macro@func) and methods of numbers (`sqrt`, `clamp`, `powi` ...). `assert!` and `println!` work.
 /// Closures, `?`, references in variables and calls of other functions are refused by rustc, at their place.
 ///

@@ -19,7 +19,7 @@ static SETS: RwLock<Vec<Arc<AotSet>>> = RwLock::new(Vec::new());
 /// file of the build script.
 ///
 /// # Errors
-/// [`Error::Ahead`] when the bytes are no such kernels, are damaged, or are those of another inkle.
+/// [`Error::Ahead`](crate::Error::Ahead) when the bytes are no such kernels, are damaged, or are those of another inkle.
 pub fn add_kernels(bytes: &'static [u8]) -> Result<()> {
     let set = Arc::new(AotSet::decode(bytes)?);
     SETS.write().unwrap_or_else(PoisonError::into_inner).push(set);
