@@ -1,8 +1,9 @@
-"""Kernels written in Rust: what a launch costs, and the same kernels in CubeCL and in Python, side by side.
+"""Kernels written in Rust: what a launch costs, and the same kernels in plain Rust, CubeCL and Python, side by side.
 
 Contestants take turns, each sample in a process of its own. A first result counts from the start of the process, with no
-kernel in any cache. CubeCL's CPU runtime needs LLVM from its makers' site when it is built, and its CUDA runtime NVRTC when it
-runs: where that cannot be had, inkle is measured alone, and the results say why.
+kernel in any cache. On the CPU the reference is plain Rust over slices, on all cores by rayon, which rustc compiled before.
+CubeCL's CPU runtime needs LLVM from its makers' site when it is built, and its CUDA runtime NVRTC when it runs: where that
+cannot be had it is left out, and the results say why.
 """
 
 import argparse
@@ -35,13 +36,16 @@ PREPARED_LIMIT = 60e-9
 TOLERANCE = 2e-3
 
 
-def build(package, feature=None, target=None):
-    """The program of a package, or `None` and why there is none."""
-    target = target or os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target/bench-rust"))
+def build(package, feature=None, flags=None):
+    """The program of a package, or `None` and why there is none. With `flags` of rustc in a folder of its own."""
+    target = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target/bench-rust"))
+    environment = dict(os.environ)
+    if flags:
+        target, environment["RUSTFLAGS"] = str(Path(target, package)), flags
     command = ["cargo", "build", "--release", "--quiet", "--locked", "-p", package, "--target-dir", target]
     if feature:
         command += ["--features", feature]
-    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=FOLDER, env=environment, capture_output=True, text=True)
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines()
         return None, next((line for line in lines if line.startswith("error")), lines[-1] if lines else "cargo failed")
@@ -77,7 +81,8 @@ def measure(contestants, python, device, repeats):
             if done.returncode == 0:
                 note(f"steady, {kernel}", "inkle, Python", [statistics.median(json.loads(done.stdout)["samples"])])
         for name, program in contestants.items():
-            for way in ("prepared", "plain") if name == "inkle" else ("plain",):
+            # A function of Rust is called, not launched.
+            for way in {"inkle": ("prepared", "plain"), "cubecl": ("plain",)}.get(name, ()):
                 printed = run(program, "overhead", way, device).printed
                 note(f"launch, {way}", name, [min(printed["samples"])])
     for kernel, found in checks.items():
@@ -97,6 +102,9 @@ def targets(medians, device):
         if "cubecl" in by and not measurement.startswith("launch"):
             ratio = by["cubecl"] / by["inkle"]
             rows.append((f"{measurement}, CubeCL over inkle", f"{ratio:.2f}", "at least 1", ratio >= 1))
+        if "rayon" in by and measurement.startswith("steady"):
+            ratio = by["rayon"] / by["inkle"]
+            rows.append((f"{measurement}, rayon over inkle", f"{ratio:.2f}", "at least 0.95", ratio >= 0.95))
         if "inkle, Python" in by:
             ratio = by["inkle"] / by["inkle, Python"]
             rows.append((f"{measurement}, Rust over Python", f"{ratio:.2f}", "at most 1.05", ratio <= 1.05))
@@ -110,31 +118,42 @@ def main():
     parser.add_argument("--repeats", type=int, default=9, help="processes a first result is measured in")
     parser.add_argument("--quick", action="store_true", help="one process each: a check of the benchmark")
     parser.add_argument("--programs", type=Path, help="a folder with the programs, built elsewhere")
+    parser.add_argument("--without-cubecl", metavar="WHY", help="leave CubeCL out, for this reason")
     parser.add_argument("--out", type=Path, help="where to write the results")
     args = parser.parse_args()
 
     facts = machine_facts()
     programs, peer = {}, "built"
     if args.programs:
-        programs = {name: args.programs / f"bench-{name}" for name in ("inkle", "cubecl")}
+        programs = {name: args.programs / f"bench-{name}" for name in ("inkle", "rayon", "cubecl")}
         programs = {name: path for name, path in programs.items() if path.exists()}
+        if "cubecl" not in programs:
+            peer = "not built: it is not in the folder of programs"
     else:
         programs["inkle"], why = build("bench-inkle")
         if why:
             sys.exit(f"bench: inkle's program does not build: {why}")
-        program, why = build("bench-cubecl", "cpu" if args.device == "cpu" else "cuda")
-        if program:
-            programs["cubecl"] = program
-        else:
+        if args.device == "cpu":
+            programs["rayon"], why = build("bench-rayon", flags="-C target-cpu=native")
+            if why:
+                sys.exit(f"bench: the reference does not build: {why}")
+        why = args.without_cubecl
+        if not why:
+            program, why = build("bench-cubecl", "cpu" if args.device == "cpu" else "cuda")
+        if why:
             peer = f"not built: {why}"
             print(f"bench: CubeCL is left out: {why}", file=sys.stderr)
+        else:
+            programs["cubecl"] = program
     try:
         samples = measure(programs, args.inkle_python, args.device, 1 if args.quick else args.repeats)
     except BenchError as error:
         sys.exit(f"bench: {error}")
     facts["load_average_after"] = machine_facts()["load_average"]
     medians = medians_of(samples)
-    names = [name for name in ("inkle", "cubecl", "inkle, Python") if any(name in by for by in medians.values())]
+    names = [
+        name for name in ("inkle", "rayon", "cubecl", "inkle, Python") if any(name in by for by in medians.values())
+    ]
     print(f"{facts['cpu']}, {facts['cores']} cores, load {facts['load_average'][0]}, revision {facts['revision']}")
     rows = [(m, *(human(by[name]) if name in by else "" for name in names)) for m, by in medians.items()]
     print_table(("measurement (median)", *names), rows)
@@ -142,7 +161,8 @@ def main():
     print_targets(verdicts)
     contestants = [
         Contestant("inkle", args.inkle_python, "inkle", package_versions(args.inkle_python, ("inkle",))),
-        Contestant("cubecl", "", "", {"cubecl": "0.10", "status": peer if "cubecl" not in programs else "built"}),
+        Contestant("rayon", "", "", {"rayon": "1", "rustc": "-O -C target-cpu=native"}),
+        Contestant("cubecl", "", "", {"cubecl": "0.10", "status": peer}),
     ]
     name = "rust-cpu.json" if args.device == "cpu" else "rust-gpu.json"
     out = args.out or ROOT / "benches/results" / name
