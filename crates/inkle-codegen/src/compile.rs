@@ -19,7 +19,7 @@ use crate::target::{CudaOutput, Target};
 use crate::value::part_count;
 
 /// Raised whenever the same input gives other code, so that caches forget what an older inkle made.
-const REVISION: u32 = 23;
+const REVISION: u32 = 24;
 
 /// Values of more parts than this are refused: every part is a register.
 const MAX_PARTS: usize = 1 << 16;
@@ -122,7 +122,7 @@ fn generate(
         Target::Cpu(cpu) => plan(module, size, cpu, options),
         Target::Cuda(_) => {
             let lanes = gpu_lanes(module, size, options);
-            Plan { lanes, tail: Tail::Scalar, alone: false, reason: None }
+            Plan { lanes, tail: Tail::Scalar, alone: None, reason: None }
         }
     };
     let lowering = trace::part(Stage::Lower);
@@ -136,10 +136,13 @@ fn generate(
     let mut lower = start();
     match target {
         Target::Cpu(cpu) => {
-            if plan.lanes > cpu.natural_lanes() && cpu.has("avx512bw") && !has_narrow_values(module) {
-                lower.features = Some(cpu.features_of_several_vectors());
-            }
-            let updates = if plan.alone { Updates::of(module) } else { None };
+            let features = |lanes: u32| {
+                let several =
+                    lanes > cpu.natural_lanes() && cpu.has("avx512bw") && !has_narrow_values(module);
+                several.then(|| cpu.features_of_several_vectors())
+            };
+            lower.features = features(plan.lanes);
+            let updates = plan.alone.and_then(|_| Updates::of(module));
             // Where plain updates are always possible, atomic ones are for what runs beside others that update.
             lower.rare = updates.is_some();
             let tail = if lower.rare && plan.tail == Tail::Masked { Tail::Shared } else { plan.tail };
@@ -148,9 +151,10 @@ fn generate(
             if options.deterministic && crate::order::depends_on_order(module) {
                 lower.e.constant_words(IN_ORDER, &[1]);
             }
-            if plan.alone {
+            if let Some(lanes) = plan.alone {
                 lower.alone = true;
-                lower.cpu_entry(ENTRY_ALONE, plan.lanes, plan.tail)?;
+                lower.features = features(lanes);
+                lower.cpu_entry(ENTRY_ALONE, lanes, plan.tail)?;
                 if let Some(updates) = updates {
                     lower.e.constant_words(UPDATES, &updates.to_words());
                 }

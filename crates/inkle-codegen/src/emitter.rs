@@ -654,6 +654,11 @@ impl<'c> Emitter<'c> {
         v
     }
 
+    /// Says that a load is to be made where it is.
+    pub fn set_volatile(&self, load: V) {
+        llvm!(c::LLVMSetVolatile(load, 1));
+    }
+
     /// A relaxed atomic load.
     pub fn load_relaxed(&self, ty: Ty, from: V, align: u32) -> V {
         let v = self.load(ty, from, align);

@@ -28,6 +28,9 @@ const MOST_VECTORS: usize = 4;
 /// Vectors that the registers of AVX-512 hold, less those that are the same in all rounds of a loop or needed for a moment.
 const REGISTERS: usize = 28;
 
+/// A kernel of more operations than this does not compute the places of its updates for several vectors first.
+const SCATTER_LIMIT: usize = 40;
+
 /// Lanes of more arrays of their own than this, bytes together, would not stay in the cache.
 const MAX_LOCAL_OF_LANES: u64 = 256 << 10;
 
@@ -49,8 +52,8 @@ pub(crate) const GPU_ACCESS: u32 = 16;
 pub(crate) struct Plan {
     pub lanes: u32,
     pub tail: Tail,
-    /// Whether the code has a second form, to run on one thread and alone.
-    pub alone: bool,
+    /// The lanes of the code's second form, to run on one thread and alone, if it has one.
+    pub alone: Option<u32>,
     pub reason: Option<ScalarReason>,
 }
 
@@ -66,7 +69,7 @@ pub(crate) fn plan(module: &Module, size: usize, cpu: &CpuTarget, options: &Opti
     let several = auto && wanted == cpu.natural_lanes() && cpu.has_masked_memory() && size <= SEVERAL_LIMIT;
     let wanted = if several { vectors(module) * wanted } else { wanted };
     let alone = options.optimization_level > 0 && size <= ALONE_LIMIT && has_updates(module);
-    let scalar = |reason| Plan { lanes: 1, tail: Tail::Scalar, alone, reason };
+    let scalar = |reason| Plan { lanes: 1, tail: Tail::Scalar, alone: alone.then_some(1), reason };
     if wanted == 1 {
         return scalar(None);
     }
@@ -87,7 +90,9 @@ pub(crate) fn plan(module: &Module, size: usize, cpu: &CpuTarget, options: &Opti
         (true, false) => Tail::Masked,
         (false, _) => Tail::Scalar,
     };
-    Plan { lanes: wanted, tail, alone, reason: None }
+    let together =
+        if several && size <= SCATTER_LIMIT && only_scatters(module) { MOST_VECTORS as u32 } else { 1 };
+    Plan { lanes: wanted, tail, alone: alone.then_some(wanted * together), reason: None }
 }
 
 /// Whether a kernel updates memory atomically.
@@ -250,6 +255,30 @@ fn vectors(module: &Module) -> u32 {
         Found { loops: 1, others: false, .. } => 2,
         _ => 1,
     }
+}
+
+/// Whether what a kernel does comes down to one update a thread, at a place of its own. In code that makes updates one after the
+/// other it computes the places for several vectors first: then reads of places do not wait for the writes before them.
+fn only_scatters(module: &Module) -> bool {
+    if module.has_native() || module.functions.len() != 1 || has_narrow_values(module) {
+        return false;
+    }
+    let function = &module.functions[0];
+    let params = vec![false; function.params.len()];
+    let known = Analyser::new(module, lane_dim(module)).function(0, &params);
+    let (mut updates, mut straight, mut old) = (0, true, None);
+    for_each_op(module, |data| {
+        let scalar = || result_scalar(function, &data.results);
+        straight &= is_straight(&data.kind) && !is_library_call(&data.kind, scalar) && data.blocks.is_empty();
+        // What was there before would have to be put into lanes.
+        straight &= !data.operands.iter().any(|&v| old == Some(v));
+        if let (OpKind::Atomic(_), [at, value]) = (&data.kind, data.operands.as_slice()) {
+            updates += 1;
+            old = data.results.first().copied();
+            straight &= known.is_varying(*at) && part_count(function.ty(*value)) == 1;
+        }
+    });
+    straight && updates == 1
 }
 
 #[derive(Default)]

@@ -7,7 +7,7 @@ mod common;
 
 use common::ways::{WAYS, ints, launches, same, same_everywhere, units};
 use common::{Arg, Code, Numbers, as_f32s, exact, f32s, i32s, module, runnable_targets};
-use inkle_codegen::CpuTarget;
+use inkle_codegen::{CpuTarget, Lanes, Options};
 
 fn permutation(n: i32, numbers: &mut Numbers) -> Vec<i32> {
     let mut all: Vec<i32> = (0..n).collect();
@@ -193,6 +193,31 @@ fn atomics() {
         ]
     });
     same_everywhere(kernel!("atomics"), &launches, 0x3f);
+}
+
+/// With the lanes that are chosen for it; `Code::run` compares the form that runs alone with the other.
+#[test]
+fn updates_of_several_vectors() {
+    let text = "kernel @k(%x: array<i32, 1>, %bins: array<i32, 1>) {
+      %i = tid 0 : i32
+      %e = elem %x, %i : ref<i32>
+      %v = load %e : i32
+      %mask = const 7 : i32
+      %b = and %v, %mask : i32
+      %be = elem %bins, %b : ref<i32>
+      %o = atomic_add %be, %v : i32
+      return
+    }";
+    let launches = launches(|n, r| vec![Arg::i32(ints(n, r)), Arg::i32([0; 8])]);
+    let reference = Code::new(&module(text), &CpuTarget::host(), &exact(0, 1));
+    let chosen = Options { lanes: Lanes::Auto, contiguous: u64::MAX, ..exact(2, 1) };
+    for target in runnable_targets() {
+        let code = Code::new(&module(text), &target, &chosen);
+        for (args, dims) in &launches {
+            let (got, want) = (code.run(args, dims, &[5]), reference.run(args, dims, &[]));
+            assert!(got[1].data() == want[1].data(), "{} of {dims:?}", target.cpu);
+        }
+    }
 }
 
 #[test]

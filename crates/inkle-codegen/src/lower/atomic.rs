@@ -12,7 +12,7 @@ use crate::emitter::{AddressRoot, Int, Real, Ty, V};
 use crate::error::CodegenError;
 use crate::value::{Part, Parts, Val, parts};
 
-/// Up to this many plain updates of a vector's lanes are written out one after the other.
+/// Up to this many plain updates of a vector's lanes are written out one after the other; one of each lane always is.
 const UNROLLED_UPDATES: usize = 32;
 /// The first architecture that adds to numbers of type bf16 in memory.
 const BF16_SUMS: u32 = 90;
@@ -229,7 +229,8 @@ impl<'m> Lower<'_, 'm> {
             places.iter().zip(&each[1..]).map(one).collect()
         };
         // A plain update is three instructions, fewer than going round a loop takes.
-        if self.alone && places.len() * self.lanes as usize <= UNROLLED_UPDATES {
+        let unrolled = UNROLLED_UPDATES.max(self.lanes as usize);
+        if self.alone && places.len() * self.lanes as usize <= unrolled {
             self.per_lane_unrolled(&each, update)
         } else {
             self.per_lane_all(&each, update)
@@ -243,7 +244,7 @@ impl<'m> Lower<'_, 'm> {
         // As a number, for the same reason.
         let mask = self.mask_vector();
         let bits = self.mask_bits(mask);
-        let bits = self.e.zext(bits, self.e.int(32));
+        let bits = self.e.zext(bits, self.e.int(self.lanes.max(32)));
         let args: SmallVec<[V; 8]> =
             [self.wide(at)].into_iter().chain(value.iter().map(|&v| self.wide(v))).chain([bits]).collect();
         let f = match self.updates.get(&key) {

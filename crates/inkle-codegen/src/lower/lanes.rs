@@ -9,6 +9,10 @@ use crate::value::{Parts, Val};
 /// The alignment of a vector's slot on the stack, bytes.
 const SLOT_ALIGN: u32 = 64;
 
+/// Of more lanes than a register has, LLVM would take each from registers again even where they lie in memory: two operations
+/// instead of none, as most instructions can read memory.
+const IN_REGISTERS: u32 = 16;
+
 /// Where a lane's value is taken from.
 enum Pick {
     Same(V),
@@ -193,7 +197,11 @@ impl Lower<'_, '_> {
             VectorPick::Register(v) => self.e.extract_element(v, lane),
             VectorPick::Slot { slot, element } => {
                 let at = self.e.gep(element, slot, lane);
-                self.e.load(element, at, 1)
+                let v = self.e.load(element, at, 1);
+                if self.lanes > IN_REGISTERS {
+                    self.e.set_volatile(v);
+                }
+                v
             }
         }
     }
