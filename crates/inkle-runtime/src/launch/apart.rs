@@ -48,6 +48,8 @@ pub(super) struct Plan {
     arrays: SmallVec<[Summed; 4]>,
     /// Bytes of a worker's copies.
     bytes: usize,
+    /// Some of the arrays have memory in common, so that their copies must be added one after the other.
+    meet: bool,
 }
 
 /// The threads of a launch and how they are cut.
@@ -70,7 +72,7 @@ impl Plan {
     /// How the launch with this parameter block can run; `None` when it cannot.
     pub fn new(updates: &Updates, params: &[u64]) -> Option<Plan> {
         let mut extents: SmallVec<[Option<Extent>; 16]> = SmallVec::new();
-        let mut plan = Plan { arrays: SmallVec::new(), bytes: 0 };
+        let mut plan = Plan { arrays: SmallVec::new(), bytes: 0, meet: false };
         for array in &updates.arrays {
             let desc = Desc::of(array, params)?;
             let extent = desc.extent();
@@ -102,6 +104,7 @@ impl Plan {
                 if meet && !may_share(a.used, b.used) {
                     return None;
                 }
+                plan.meet |= meet && matches!(a.used, Use::Sums(_));
             }
         }
         Some(plan)
@@ -173,6 +176,14 @@ impl Plan {
                 if chunk == 0 { timed(&run, to - from) } else { run() }
             }
         };
+        let add_up = |array: &Summed, from: usize, bytes: usize| {
+            for worker in (1..workers).filter(|&worker| used[worker].load(Ordering::Relaxed)) {
+                let (to, copy) = (array.address as usize + from, place(worker, array) + from);
+                // SAFETY: the copy lies in `scratch`, where it is padded to whole lines, the array is the launch's; both hold
+                // scalars of this type, aligned. Each piece is one worker's, arrays that meet are too, and no chunk is running.
+                unsafe { move_sums(to, copy, bytes, array.scalar) };
+            }
+        };
         let work = |worker: usize| {
             running.fetch_add(1, Ordering::Relaxed);
             run_chunks(worker);
@@ -183,14 +194,14 @@ impl Plan {
                 looks += 1;
                 if looks < SPINS { std::hint::spin_loop() } else { thread::yield_now() }
             }
-            while let Some((array, from)) = self.piece(next_piece.fetch_add(1, Ordering::Relaxed)) {
-                let bytes = PIECE.min(array.bytes - from);
-                for worker in (1..workers).filter(|&worker| used[worker].load(Ordering::Relaxed)) {
-                    let (to, copy) = (array.address as usize + from, place(worker, array) + from);
-                    // SAFETY: the copy lies in `scratch`, where it is padded to whole lines, the array is the launch's;
-                    // both hold scalars of this type, aligned. Each piece is one worker's, and no chunk is running.
-                    unsafe { move_sums(to, copy, bytes, array.scalar) };
+            if self.meet {
+                if next_piece.fetch_add(1, Ordering::Relaxed) == 0 {
+                    self.arrays.iter().for_each(|array| add_up(array, 0, array.bytes));
                 }
+                return;
+            }
+            while let Some((array, from)) = self.piece(next_piece.fetch_add(1, Ordering::Relaxed)) {
+                add_up(array, from, PIECE.min(array.bytes - from));
             }
         };
         pool::parallel(workers, &work)?;
@@ -428,6 +439,23 @@ mod tests {
         }
         // Long enough that others get their share.
         (0..10_000).for_each(|_| std::hint::spin_loop());
+    }
+
+    #[test]
+    fn sums_in_one_array_by_two_parameters_are_added_one_after_the_other() {
+        let mut all = [0.0f32; 10];
+        let address = all.as_mut_ptr().expose_provenance() as u64;
+        let params = block(1, &[(address, 10, 4), (address, 10, 4)]);
+        let plan = Plan::new(&updates(&[SUMS, SUMS]), &params).expect("sums may meet");
+        assert!(plan.meet);
+        let mut scratch = Scratch::new();
+        for _ in 0..50 {
+            let failures = FailureScope::new();
+            let cut = Cut { begin: 0, size: 700, step: 70, workers: 4 };
+            plan.run(add, &params, &cut, &mut scratch, &failures, &|run, _| run()).unwrap();
+        }
+        let expected = |i: usize| 50.0 * (70.0 + if i < 7 { 200.0 } else { 0.0 });
+        assert!((0..10).all(|i| all[i] == expected(i)), "{all:?}");
     }
 
     #[test]
