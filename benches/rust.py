@@ -79,7 +79,9 @@ def measure(contestants, python, device, repeats):
             program = ROOT / "benches/programs/rust_kernels.py"
             done = subprocess.run([python, program, kernel, device], capture_output=True, text=True)
             if done.returncode == 0:
-                note(f"steady, {kernel}", "inkle, Python", [statistics.median(json.loads(done.stdout)["samples"])])
+                # What the program logs comes first.
+                printed = json.loads(done.stdout.splitlines()[-1])
+                note(f"steady, {kernel}", "inkle, Python", [statistics.median(printed["samples"])])
         for name, program in contestants.items():
             # A function of Rust is called, not launched.
             for way in {"inkle": ("prepared", "plain"), "cubecl": ("plain",)}.get(name, ()):
@@ -128,7 +130,7 @@ def main():
         programs = {name: args.programs / f"bench-{name}" for name in ("inkle", "rayon", "cubecl")}
         programs = {name: path for name, path in programs.items() if path.exists()}
         if "cubecl" not in programs:
-            peer = "not built: it is not in the folder of programs"
+            peer = f"not built: {args.without_cubecl or 'it is not in the folder of programs'}"
     else:
         programs["inkle"], why = build("bench-inkle")
         if why:
