@@ -32,11 +32,13 @@ const KERNEL: FunctionKey = FunctionKey(0);
 const TARGET: FunctionKey = FunctionKey(1);
 const TARGET_NAME: &str = "host_call_target";
 
-/// An argument: a value of a type, a value that the built-in changes, or a type.
+/// An argument: a value of a type, a value that the built-in changes, one of which it changes a copy, since numbers of Python
+/// stay what they are, or a type.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Slot {
     Value(Type),
     Changed(Type),
+    Copied(Type),
     Type(Type),
 }
 
@@ -87,7 +89,7 @@ impl CallEnvironment<'_> {
     fn values(&self) -> impl Iterator<Item = (String, Type)> {
         let slots = self.shape.args.iter().enumerate();
         slots.filter_map(|(i, slot)| match slot {
-            Slot::Value(ty) => Some((format!("a{i}"), *ty)),
+            Slot::Value(ty) | Slot::Copied(ty) => Some((format!("a{i}"), *ty)),
             // In the one element of an array, where the built-in can change it.
             Slot::Changed(ty) => Some((format!("a{i}"), Type::array(*ty, 1))),
             Slot::Type(_) => None,
@@ -138,17 +140,16 @@ impl CallEnvironment<'_> {
         })
     }
 
-    /// `return builtin(a0, t1, name=a2)`.
+    /// `return builtin(a0, t1, name=a2)`, after `c3 = a3` for what it changes a copy of.
     fn target(&self) -> Arc<FunctionSource> {
+        // A span of its own, by which the checker knows an argument that is changed.
+        let changed = |i: usize, kind| Expr::new(kind, Span::new(FileId::NONE, i as u32 + 1, i as u32 + 2));
         let argument = |(i, slot): (usize, &Slot)| match slot {
             Slot::Value(_) => name(format!("a{i}")),
+            Slot::Copied(_) => changed(i, ExprKind::Name(format!("c{i}"))),
             Slot::Changed(_) => {
-                let element = ExprKind::Subscript {
-                    value: name(format!("a{i}")),
-                    indices: vec![expr(ExprKind::Int(0))],
-                };
-                // A span of its own, by which the checker knows the argument.
-                Expr::new(element, Span::new(FileId::NONE, i as u32 + 1, i as u32 + 2))
+                let first = vec![expr(ExprKind::Int(0))];
+                changed(i, ExprKind::Subscript { value: name(format!("a{i}")), indices: first })
             }
             Slot::Type(_) => name(format!("t{i}")),
         };
@@ -157,8 +158,14 @@ impl CallEnvironment<'_> {
         let args = slots.by_ref().take(positional).collect();
         let keywords = self.shape.names.iter().cloned().map(Some).zip(slots).collect();
         let call = expr(ExprKind::Call { func: name(&self.shape.builtin), args, keywords });
-        let body =
-            vec![stmt(if self.for_effect { StmtKind::Expr(call) } else { StmtKind::Return(Some(call)) })];
+        let copies = self.shape.args.iter().enumerate().filter(|(_, slot)| matches!(slot, Slot::Copied(_)));
+        let mut body: Vec<Stmt> = copies
+            .map(|(i, _)| {
+                let targets = vec![name(format!("c{i}"))];
+                stmt(StmtKind::Assign { targets, value: name(format!("a{i}")) })
+            })
+            .collect();
+        body.push(stmt(if self.for_effect { StmtKind::Expr(call) } else { StmtKind::Return(Some(call)) }));
         self.source(TARGET, TARGET_NAME, self.values().collect(), body)
     }
 
@@ -209,7 +216,7 @@ impl Environment for CallEnvironment<'_> {
         let index: usize = name.strip_prefix('t')?.parse().ok()?;
         match self.shape.args.get(index)? {
             Slot::Type(ty) => Some(Binding::Type(*ty)),
-            Slot::Value(_) | Slot::Changed(_) => None,
+            Slot::Value(_) | Slot::Changed(_) | Slot::Copied(_) => None,
         }
     }
 
@@ -299,9 +306,10 @@ pub fn call<'py>(
         let slot = slot(py, builtin, value)?;
         let named = index.checked_sub(first_named).map(|i| names[i].as_str());
         slots.push(match slot {
-            Slot::Value(ty) if value.is_instance_of::<Value>() && changes(builtin, index, named) => {
-                Slot::Changed(ty)
-            }
+            Slot::Value(ty) if changes(builtin, index, named) => match value.is_instance_of::<Value>() {
+                true => Slot::Changed(ty),
+                false => Slot::Copied(ty),
+            },
             other => other,
         });
     }
@@ -353,14 +361,17 @@ fn is_plain_number(value: &Bound<'_, PyAny>) -> bool {
 fn adapted(shape: &Shape, values: &[Bound<'_, PyAny>]) -> Option<Shape> {
     let typed = shape.args.iter().zip(values).find_map(|(slot, value)| match slot {
         Slot::Value(ty) if !is_plain_number(value) => ty.scalar(),
-        Slot::Type(ty) | Slot::Changed(ty) => ty.scalar(),
+        Slot::Type(ty) | Slot::Changed(ty) | Slot::Copied(ty) => ty.scalar(),
         Slot::Value(_) => None,
     });
     let scalar = Type::Scalar(typed.unwrap_or(inkle_ir::Scalar::F32));
     let mut out = shape.clone();
     for (slot, value) in out.args.iter_mut().zip(values) {
         if is_plain_number(value) {
-            *slot = Slot::Value(scalar);
+            *slot = match slot {
+                Slot::Copied(_) => Slot::Copied(scalar),
+                _ => Slot::Value(scalar),
+            };
         }
     }
     (out != *shape).then_some(out)

@@ -286,3 +286,25 @@ def test_random_points(device):
         expected = np.concatenate(sorted(points.values(), key=len))
         np.testing.assert_allclose(row, expected, atol=2e-6)
         assert end[0] == state.value
+
+
+@wp.kernel
+def draw_first(seed: int, x: wp.array(dtype=float), n: wp.array(dtype=wp.uint32), v: wp.array(dtype=wp.vec3)):
+    state = wp.rand_init(seed)
+    # Each from the same state: what is changed is a variable of its own.
+    a, b, c, d = state, state, state, state
+    x[0] = wp.randf(a, -2.0, 5.0)
+    n[0] = wp.uint32(wp.randi(b, 0, 100))
+    n[1] = wp.poisson(c, 3.0)
+    v[0] = wp.sample_unit_sphere(d)
+
+
+def test_draws_from_python_are_those_of_kernels():
+    x, n, v = (wp.zeros(2, dtype=t, device="cpu") for t in (float, wp.uint32, wp.vec3))
+    wp.launch(draw_first, dim=1, inputs=[42, x, n, v], device="cpu")
+    state = wp.rand_init(42)
+    for _ in range(2):
+        # A number of Python stays what it is, so that the same is drawn again.
+        assert wp.randf(state, -2.0, 5.0) == x.numpy()[0]
+        assert (wp.randi(state, 0, 100), int(wp.poisson(state, 3.0))) == tuple(n.list())
+        assert list(wp.sample_unit_sphere(state=state)) == v.numpy()[0].tolist()
