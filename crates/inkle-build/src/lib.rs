@@ -260,6 +260,19 @@ mod tests {
         Ok(())
     }
 
+    /// Machine code takes a library of NVIDIA's, which says so where it is not.
+    #[test]
+    fn code_for_gpus_is_made_without_one() {
+        let of = |target| Kernels::new().kernel(double).target(target).compile("x86_64");
+        let holds = |bytes: &[u8], part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
+        let ptx = of("compute_75").unwrap();
+        assert!(holds(&ptx, b".target sm_75") && holds(&ptx, b".entry"));
+        match of("sm_90") {
+            Ok(cubin) => assert!(holds(&cubin, b"\x7fELF") && !holds(&cubin, b".target sm_90\n")),
+            Err(error) => assert!(error.to_string().contains("nvJitLink"), "{error}"),
+        }
+    }
+
     #[test]
     fn mistakes_say_what_to_do() {
         let text = |kernels: Kernels, processor: &str| kernels.compile(processor).unwrap_err().to_string();
