@@ -227,9 +227,9 @@ _PLANNED = frozenset(
 
 
 if "IPython" in _modules:
-    from inkle._notebook import watch
+    from inkle import _notebook
 
-    watch()
+    _notebook.watch()
 
 
 def transform_expand(t):

@@ -779,11 +779,12 @@ def capture_load(path: Any, device: Any = ..., recompile: Any = ..., public_key:
 
     Args:
         path: The file's path, or its bytes. A file that Warp 1.17 to 1.19 saved of a graph of a GPU is replayed too, if its
-            folder of code is beside it; what it uses beyond launches, copies, fills, conditions and loops is named in
-            the error.
+            folder of code is beside it; what it uses beyond launches, copies, fills, conditions, loops and algorithms of
+            `wp.utils` is named in the error.
         device: The device to run on; the default one for `None`.
         recompile: Whether the kernels are compiled for this very device, from the IR in the file: `None` does so where the
-            file has no code for it, or for a GPU only PTX for older ones; `True` always, `False` never.
+            file has no code for it, or for a GPU only PTX for older ones; `True` always, `False` never. A GPU has algorithms
+            of `wp.utils` in a file as kernels, which are compiled, so never with `False`.
         public_key: The key that the file has to be signed with (`inkle sign`): the path of a file in PEM, or 32 bytes.
     """
 
