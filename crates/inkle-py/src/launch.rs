@@ -269,7 +269,8 @@ pub fn launch<'py>(
         let device = device_object(py, place.device)?;
         let recorded = (kernel, dim, max_blocks, inputs, outputs, device, block_dim);
         tape.call_method1(py, intern!(py, "record_launch"), recorded)?;
-        if instance.is_early_on_tape() && !capture::watches(place.device) {
+        // Who only watches runs nothing backwards.
+        if crate::tape::records() && instance.is_early_on_tape() && !capture::watches(place.device) {
             let mut block =
                 Block { bytes: as_bytes(words), device: place.device, facts, temporaries: SmallVec::new() };
             let grads = gradients(py, &instance, &arguments, &[], &mut block)?;

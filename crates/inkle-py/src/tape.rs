@@ -35,6 +35,11 @@ pub fn active(py: Python<'_>) -> Option<Py<PyAny>> {
     told.tape.as_ref().or(told.watch.as_ref()).map(|it| it.clone_ref(py))
 }
 
+/// Whether there is a tape.
+pub fn records() -> bool {
+    IS_ACTIVE.load(Ordering::Relaxed) && told().tape.is_some()
+}
+
 /// Makes `tape` record from now on, or none.
 #[pyfunction]
 #[pyo3(signature = (tape = None))]
