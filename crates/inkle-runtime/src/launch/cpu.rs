@@ -108,7 +108,7 @@ const BYTES_PER_TICK: u64 = 6;
 const CHUNKS_APART: u64 = 12;
 
 /// The most chunks per thread: enough to even out, few enough to cost nothing.
-const CHUNKS_PER_THREAD: u64 = 16;
+const CHUNKS_PER_THREAD: u64 = 64;
 
 /// A cheap clock with a tick of roughly half a nanosecond.
 #[inline]
