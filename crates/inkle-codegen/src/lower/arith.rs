@@ -1,11 +1,11 @@
 //! Constants, arithmetic and comparisons of single parts.
 
-use inkle_ir::{BinaryOp, CmpOp, Constant, OpKind, Scalar, ScalarKind, UnaryOp, Value};
+use inkle_ir::{BinaryOp, CmpOp, Constant, OpKind, Scalar, ScalarKind, UnaryOp};
 
-use super::{Frame, Lower, Result};
+use super::{Lower, Result};
 use crate::emitter::{Int, Real, V};
 use crate::error::CodegenError;
-use crate::value::{Parts, Val};
+use crate::value::Val;
 
 /// Whether an operation costs so much that doing it in vain is worse than a branch.
 pub(super) fn is_slow(kind: &OpKind) -> bool {
@@ -322,35 +322,6 @@ impl<'m> Lower<'_, 'm> {
             };
             l.e.icmp(predicate, x, y)
         })
-    }
-
-    /// On the GPU `1 / sqrt(x)` is one instruction, as accurate as the two roundings it replaces.
-    pub fn reciprocal_sqrt(
-        &mut self,
-        frame: &Frame<'m>,
-        op: BinaryOp,
-        x: Value,
-        y: Value,
-    ) -> Result<Option<Parts>> {
-        if op != BinaryOp::Div || !self.machine.gpu || !(self.options.fuse_fp || self.options.fast_math) {
-            return Ok(None);
-        }
-        let function = frame.function;
-        if function.ty(x).as_scalar() != Some(Scalar::F32) {
-            return Ok(None);
-        }
-        let is_one = function
-            .defining_op(x)
-            .is_some_and(|d| matches!(d.kind, OpKind::Const(Constant::Float(one)) if one == 1.0));
-        let root = function.defining_op(y).filter(|d| d.kind == OpKind::Unary(UnaryOp::Sqrt));
-        match root.and_then(|d| d.operands.first()) {
-            Some(&radicand) if is_one => {
-                let radicand = frame.get1(radicand)?;
-                let result = self.unary(UnaryOp::Rsqrt, Scalar::F32, radicand)?;
-                Ok(Some([result].into_iter().collect()))
-            }
-            _ => Ok(None),
-        }
     }
 }
 

@@ -41,6 +41,7 @@ mod local;
 mod memory;
 mod native;
 mod neighbours;
+mod root;
 mod spread;
 mod warp;
 
@@ -584,8 +585,8 @@ impl<'c, 'm> Lower<'c, 'm> {
             OpKind::Binary(binary) => {
                 let scalar = scalar_of(operand(0)?)?;
                 self.check_divisor(*binary, scalar, &frame.get(operand(1)?)?.clone())?;
-                if let Some(rsqrt) = self.reciprocal_sqrt(frame, *binary, operand(0)?, operand(1)?)? {
-                    rsqrt
+                if let Some(result) = self.by_reciprocal_sqrt(frame, *binary, operand(0)?, operand(1)?)? {
+                    result
                 } else {
                     let (xs, ys) = (frame.get(operand(0)?)?.clone(), frame.get(operand(1)?)?.clone());
                     let pairs = xs.into_iter().zip(ys);
