@@ -5,7 +5,7 @@ mod common;
 use std::f32::consts::{FRAC_1_SQRT_2, FRAC_PI_2, PI, SQRT_2, TAU};
 
 use common::{Arg, Code, Numbers, as_f32s, exact, module, runnable_targets};
-use inkle_codegen::{CpuTarget, Options};
+use inkle_codegen::{CpuTarget, Emit, Options, Target, emit_text};
 
 fn unary_kernel(op: &str) -> String {
     format!(
@@ -290,4 +290,62 @@ fn angles_of_points() {
             (f32::from_bits(numbers.next() as u32), f32::from_bits(numbers.next() as u32)),
         ]
     });
+}
+
+/// A cube of a square root's reciprocal, as forces between bodies have it, under fast math: it is computed at once, unless its
+/// root serves for something else too.
+#[test]
+fn cubes_of_reciprocals_of_square_roots_are_accurate() {
+    let kernel = |root: &str, cube: &str, result: &str| {
+        format!(
+            "kernel @k(%x: array<f32, 1>, %y: array<f32, 1>) {{
+              %i = tid 0 : i32
+              %xe = elem %x, %i : ref<f32>
+              %v = load %xe : f32
+              {root}
+              %s = mul %r, %r : f32
+              %c = {cube} : f32
+              {result}
+              %ye = elem %y, %i : ref<f32>
+              store %ye, %c
+              return
+            }}"
+        )
+    };
+    let quotient = "%one = const 1.0 : f32\n%q = sqrt %v : f32\n%r = div %one, %q : f32";
+    let root_is_used = "%ye0 = elem %y, %i : ref<f32>\nstore %ye0, %r";
+    let kernels = [
+        kernel(quotient, "mul %s, %r", ""),
+        kernel(quotient, "mul %r, %s", ""),
+        kernel("%r = rsqrt %v : f32", "mul %s, %r", ""),
+        kernel(quotient, "mul %s, %r", root_is_used),
+    ];
+    let mut numbers = Numbers(3);
+    let mut inputs: Vec<f32> = (0..20_000).map(|_| (numbers.unit() * 50.0).exp2()).collect();
+    inputs.extend([1.0, 4.0, 0.25, 1e-20, 1e20]);
+    for target in runnable_targets() {
+        for lanes in [1, 8, 16, 32] {
+            let options = Options { fast_math: true, fuse_fp: true, ..exact(2, lanes) };
+            for text in &kernels {
+                let code = Code::new(&module(text), &target, &options);
+                let args = [Arg::f32(inputs.iter().copied()), Arg::f32(vec![0.0; inputs.len()])];
+                let out = code.run(&args, &[inputs.len() as i32], &[]);
+                let worst = inputs.iter().zip(as_f32s(out[1].data())).map(|(&x, got)| {
+                    let want = f64::from(x).powf(-1.5);
+                    (got as f64 - want).abs() / want
+                });
+                let worst = worst.fold(0.0, f64::max);
+                assert!(worst < 1e-6, "{worst:e}, {} lanes {lanes}\n{text}", target.cpu);
+            }
+        }
+    }
+    let target = CpuTarget { cpu: "x86-64-v4".into(), ..CpuTarget::baseline_x86_64() };
+    let products = |text: &str, fast_math: bool| {
+        let options = Options { fast_math, fuse_fp: true, ..exact(2, 16) };
+        let text = emit_text(&module(text), &Target::Cpu(target.clone()), &options, Emit::LlvmOptimized);
+        text.expect("it compiles").matches("fmul fast").count()
+    };
+    let (at_once, root_too) = (products(&kernels[0], true), products(&kernels[3], true));
+    assert!(at_once > root_too, "{at_once} products, {root_too} where the root is needed");
+    assert_eq!(products(&kernels[0], false), 0);
 }

@@ -39,6 +39,15 @@ impl Lower<'_, '_> {
         Some(self.e.intrinsic("llvm.x86.avx512.mask.scalef.ps.512", &[], &args))
     }
 
+    /// `1 / sqrt(v)` of f32 to fourteen bits.
+    pub(crate) fn reciprocal_sqrt_estimate_512(&mut self, v: V) -> Option<V> {
+        if self.e.lanes(v) != Some(16) || !self.fills_512(v) {
+            return None;
+        }
+        let (others, all) = (self.e.null(self.e.type_of(v)), self.e.const_int(self.e.int(16), -1));
+        Some(self.e.intrinsic("llvm.x86.avx512.rsqrt14.ps.512", &[], &[v, others, all]))
+    }
+
     /// Whether floats fill a register.
     fn fills_512(&self, v: V) -> bool {
         let ty = self.e.type_of(v);
