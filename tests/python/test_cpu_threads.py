@@ -77,6 +77,27 @@ def test_deterministic_sums_and_old_values_are_always_the_same(threads, x):
             np.testing.assert_array_equal(got, wanted)
 
 
+def test_large_results_are_seen_by_whoever_comes_next(threads):
+    # Such launches write past the caches, but for what does not begin where a vector may.
+    @wp.kernel
+    def double(x: wp.array(dtype=float), y: wp.array(dtype=float)):
+        i = wp.tid()
+        y[i] = 2.0 * x[i]
+
+    n = (64 << 20) // 4
+    values = np.arange(n + 1, dtype=np.float32) % 4093
+    x, y, z = (wp.array(v, dtype=float, device="cpu") for v in (values, values * 0, values * 0))
+    for count in (1, 2, 5):
+        wp.config.cpu_threads = count
+        for first in (0, 1):
+            y.zero_()
+            z.zero_()
+            wp.launch(double, dim=n, inputs=[x[:n], y[first : first + n]], device="cpu")
+            wp.launch(double, dim=n, inputs=[y[first : first + n], z[first : first + n]], device="cpu")
+            np.testing.assert_array_equal(z.numpy()[first : first + n], 4.0 * values[:n])
+            np.testing.assert_array_equal(z.numpy()[n - first * n], 0.0)
+
+
 def test_what_is_added_to_may_share_memory_with_what_is_read(threads):
     values = np.zeros(N, dtype=np.int32)
     shared = wp.array(values, dtype=int, device="cpu")

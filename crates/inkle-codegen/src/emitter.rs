@@ -671,6 +671,17 @@ impl<'c> Emitter<'c> {
         llvm!(c::LLVMSetAlignment(store, align));
     }
 
+    /// A store that leaves nothing in the caches. The processor has one for vectors that are aligned as a whole.
+    pub fn store_past_caches(&self, v: V, to: V, align: u32) {
+        let store = llvm!(c::LLVMBuildStore(self.b(), v, to));
+        llvm!(c::LLVMSetAlignment(store, align));
+        let name = "nontemporal";
+        let kind = llvm!(c::LLVMGetMDKindIDInContext(self.cx(), name.as_ptr().cast(), name.len() as u32));
+        let mut one = llvm!(c::LLVMValueAsMetadata(self.i32(1)));
+        let node = llvm!(c::LLVMMDNodeInContext2(self.cx(), &mut one, 1));
+        llvm!(c::LLVMSetMetadata(store, kind, c::LLVMMetadataAsValue(self.cx(), node)));
+    }
+
     /// Marks a load as reading memory that never changes while the kernel runs.
     pub fn set_invariant(&self, load: V) {
         let name = "invariant.load";

@@ -137,6 +137,14 @@ impl CpuTarget {
         self.has_masked_memory() && QUICK.contains(&self.cpu.as_str())
     }
 
+    /// The size of a vector that can be written past the caches, bytes; zero where that was not measured to be of use.
+    pub(crate) fn stream_bytes(&self) -> u32 {
+        match self.family() {
+            Some(Family::X86) => 4 * self.natural_lanes(),
+            _ => 0,
+        }
+    }
+
     /// Lanes that fill a vector of 32-bit values.
     pub(crate) fn natural_lanes(&self) -> u32 {
         if self.has("avx512f") {

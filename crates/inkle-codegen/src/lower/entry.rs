@@ -168,8 +168,9 @@ impl<'m> Lower<'_, 'm> {
         self.set_line(span);
         self.e.fast_math = self.user_math();
         let (block, begin, end) = (self.e.param(f, 0), self.e.param(f, 1), self.e.param(f, 2));
-        let (dims, _) = self.read_bounds(block);
+        let (dims, size) = self.read_bounds(block);
         let params = self.read_params(block)?;
+        self.begin_streams(size, &params, lanes)?;
         let k = lane_dim(self.ir) as usize;
         if k >= MAX_DIMS {
             return Err(CodegenError::broken(format!("tid {k} does not exist")));
@@ -270,6 +271,7 @@ impl<'m> Lower<'_, 'm> {
             self.e.add_incoming(phi, v, row_end);
         }
         self.e.at_end(done);
+        self.end_streams();
         self.e.ret_void();
         Ok(())
     }

@@ -161,7 +161,7 @@ impl<'m> Lower<'_, 'm> {
                 let v = self.wide(value);
                 let v = self.in_memory(v, part);
                 self.under_masks(1, |l, masks| {
-                    l.store_lanes(v, base, size, masks.map(|m| m[0]));
+                    l.store_vectors(&[v], base, size, masks);
                     SmallVec::new()
                 });
             }
@@ -239,10 +239,7 @@ impl<'m> Lower<'_, 'm> {
         let vectors = self.in_memory_order(part, &all);
         let size = part.size();
         self.under_masks(value.len() as u32, |l, masks| {
-            for (k, &v) in (0..).zip(&vectors) {
-                let at = l.e.byte_offset(base, k * l.lanes * size);
-                l.store_lanes(v, at, size, masks.map(|m| m[k as usize]));
-            }
+            l.store_vectors(&vectors, base, size, masks);
             SmallVec::new()
         });
     }
@@ -445,6 +442,17 @@ impl<'m> Lower<'_, 'm> {
                 let call = self.e.intrinsic("llvm.masked.store", &types, &[v, base, mask]);
                 self.e.set_argument_align(call, 1, size);
             }
+        }
+    }
+
+    /// Writes vectors of parts of `size` bytes that lie one after the other.
+    fn store_vectors(&mut self, vectors: &[V], base: V, size: u32, masks: Option<&[V]>) {
+        if self.streaming && masks.is_none() {
+            return self.store_streamed(vectors, base, size);
+        }
+        for (k, &v) in (0..).zip(vectors) {
+            let at = self.e.byte_offset(base, k * self.lanes * size);
+            self.store_lanes(v, at, size, masks.map(|m| m[k as usize]));
         }
     }
 

@@ -43,6 +43,7 @@ mod native;
 mod neighbours;
 mod root;
 mod spread;
+mod stream;
 mod warp;
 
 pub(crate) use local::local_bytes;
@@ -88,6 +89,8 @@ pub(crate) struct Machine {
     pub quick_gathers: bool,
     /// Functions can be called that leave all registers as they are.
     pub keeps_registers: bool,
+    /// The size of a vector that can be written past the caches; zero where none can.
+    pub stream_bytes: u32,
 }
 
 impl Machine {
@@ -104,6 +107,7 @@ impl Machine {
                 masked_memory: cpu.has_masked_memory(),
                 quick_gathers: cpu.has_quick_gathers(),
                 keeps_registers: cpu.family() == Some(crate::target::Family::X86),
+                stream_bytes: cpu.stream_bytes(),
             },
             Target::Cuda(cuda) => {
                 let data_space = if has_local_arrays(module) { 0 } else { 1 };
@@ -118,6 +122,7 @@ impl Machine {
                     masked_memory: false,
                     quick_gathers: false,
                     keeps_registers: false,
+                    stream_bytes: 0,
                 }
             }
         }
@@ -234,6 +239,10 @@ pub(crate) struct Lower<'c, 'm> {
     pub lines: Option<Lines<'c>>,
     /// Emitting an outlined function, in which a failed check returns a flag.
     in_outlined: Option<call::OutlinedContext>,
+    /// What of the entry that is being made may be written past the caches.
+    streams: Option<stream::Streams>,
+    /// Making one of those stores.
+    streaming: bool,
 }
 
 /// The launch dimension that runs along the lanes: the last one the kernel asks for.
@@ -323,6 +332,8 @@ impl<'c, 'm> Lower<'c, 'm> {
             span: kernel_span,
             lines,
             in_outlined: None,
+            streams: None,
+            streaming: false,
         }
     }
 
@@ -659,7 +670,9 @@ impl<'c, 'm> Lower<'c, 'm> {
                 let at = frame.get1(operand(0)?)?;
                 let value = frame.get(operand(1)?)?.clone();
                 self.verify_written(frame, operand(0)?, ty, &value)?;
+                self.streaming = self.may_stream(function, op);
                 self.store(ty, at, &value);
+                self.streaming = false;
                 return Ok(());
             }
             OpKind::Atomic(atomic) => {
