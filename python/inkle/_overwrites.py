@@ -66,7 +66,7 @@ class _Watch:
 
     def record_launch(self, kernel, dim, max_blocks, inputs, outputs, device, block_dim=None, metadata=None):
         place = _place()
-        for name, array, writes, _, _ in _native.launch_access(kernel, inputs, outputs, device):
+        for name, array, writes, _, _ in _native.launch_access(kernel, inputs or (), outputs or (), device):
             if writes:
                 self._check(array, f"argument `{name}` of kernel `{kernel.key}`{place} writes")
 

@@ -22,6 +22,11 @@ def triple(x: wp.array(dtype=float), y: wp.array(dtype=float)):
 
 
 @wp.kernel
+def count(x: wp.array(dtype=float)):
+    x[wp.tid()] = float(wp.tid())
+
+
+@wp.kernel
 def weigh(x: wp.array(dtype=float), w: wp.array(dtype=float), y: wp.array(dtype=float)):
     y[wp.tid()] = w[wp.tid()] * x[wp.tid()]
 
@@ -96,6 +101,10 @@ def by_launch(x, device):
     wp.launch(triple, 3, [wp.ones(3, dtype=float, device=device)], [x], device=device)
 
 
+def by_launch_of_outputs(x, device):
+    wp.launch(count, 3, outputs=[x], device=device)
+
+
 def by_copy(x, device):
     wp.copy(x, wp.ones(3, dtype=float, device=device))
 
@@ -112,7 +121,7 @@ def by_algorithm(x, device):
     wp.utils.array_scan(wp.ones(3, dtype=float, device=device), x)
 
 
-@pytest.mark.parametrize("overwrite", [by_launch, by_copy, by_fill, by_element, by_algorithm])
+@pytest.mark.parametrize("overwrite", [by_launch, by_launch_of_outputs, by_copy, by_fill, by_element, by_algorithm])
 def test_an_overwrite_between_the_tape_and_its_backward_pass_is_found(device, warnings, overwrite):
     x, y = values(device), values(device)
     with wp.Tape() as tape:

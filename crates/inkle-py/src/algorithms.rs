@@ -40,11 +40,7 @@ fn in_parallel<'py>(
     name: &str,
     arguments: impl pyo3::call::PyCallArgs<'py>,
 ) -> PyResult<()> {
-    let tape = crate::tape::active(py);
-    crate::tape::set_tape(None);
-    let done = py.import("inkle._parallel").and_then(|module| module.getattr(name)?.call1(arguments));
-    crate::tape::set_tape(tape);
-    done.map(drop)
+    crate::tape::untold(|| py.import("inkle._parallel")?.getattr(name)?.call1(arguments)).map(drop)
 }
 
 /// A count: a number from zero to 2^31 - 1.

@@ -12,7 +12,9 @@ use crate::array::Array;
 /// Whether anybody is told of launches; looked at on every one.
 static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
 
-static TOLD: Mutex<Told> = Mutex::new(Told { tape: None, watch: None });
+static TOLD: Mutex<Told> = Mutex::new(NOBODY);
+
+const NOBODY: Told = Told { tape: None, watch: None };
 
 /// Who is told of launches, copies and fills.
 struct Told {
@@ -44,23 +46,30 @@ pub fn records() -> bool {
 #[pyfunction]
 #[pyo3(signature = (tape = None))]
 pub fn set_tape(tape: Option<Py<PyAny>>) {
-    change(|told| std::mem::replace(&mut told.tape, tape));
+    drop(change(|told| std::mem::replace(&mut told.tape, tape)));
 }
 
 /// Has `watch` told of what no tape records, as a tape is told; or nobody.
 #[pyfunction]
 #[pyo3(signature = (watch = None))]
 pub fn set_tape_watch(watch: Option<Py<PyAny>>) {
-    change(|told| std::mem::replace(&mut told.watch, watch));
+    drop(change(|told| std::mem::replace(&mut told.watch, watch)));
 }
 
-fn change(change: impl FnOnce(&mut Told) -> Option<Py<PyAny>>) {
+/// Changes who is told. Gives back what `change` does: its end may be a program's code, which may ask for the tape.
+fn change<T>(change: impl FnOnce(&mut Told) -> T) -> T {
     let mut told = told();
     let old = change(&mut told);
     IS_ACTIVE.store(told.tape.is_some() || told.watch.is_some(), Ordering::Relaxed);
-    // Its end may be a program's code, which may ask for the tape.
-    drop(told);
-    drop(old);
+    old
+}
+
+/// Calls `work`, of which nobody is told: neither a tape nor who watches.
+pub fn untold<T>(work: impl FnOnce() -> T) -> T {
+    let held = change(|told| std::mem::replace(told, NOBODY));
+    let done = work();
+    drop(change(|told| std::mem::replace(told, held)));
+    done
 }
 
 /// The tape that records, or `None`.
