@@ -2,13 +2,12 @@
 
 use std::ffi::CStr;
 
-use inkle_graph::function::{Function, FunctionError, Port, tensor_text};
+use inkle_graph::function::{Function, Port, tensor_text};
 use inkle_ir::{Scalar, Type};
 use inkle_runtime::{Array, Device, Stream};
 use ort_sys::{OrtKernelContext, OrtKernelInfo, OrtValue};
 
 use crate::api::{Api, Outcome};
-use crate::leapp;
 
 /// Which execution provider a kernel is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,8 +26,8 @@ pub struct Kernel {
     function: Function,
     /// The index of the first input that is not the bundle.
     first: usize,
-    /// Whether the graph runs on a GPU wherever the tensors are.
-    needs_gpu: bool,
+    /// Whether it is LEAPP's, which runs on a GPU wherever the tensors are.
+    is_leapps: bool,
 }
 
 /// The attribute that says what the outputs of `Replay` are.
@@ -56,7 +55,7 @@ impl Kernel {
             // That there is no code for this machine is said when the session is made.
             function.prepare(Device::cpu()).map_err(text)?;
         }
-        Ok(Kernel { api, on, what: what.to_owned(), function, first: 1, needs_gpu: false })
+        Ok(Kernel { api, on, what: what.to_owned(), function, first: 1, is_leapps: false })
     }
 
     /// A kernel of LEAPP's `WrpRunner`.
@@ -73,8 +72,8 @@ impl Kernel {
         let last = inputs.checked_sub(1).ok_or("it has no inputs")?;
         // SAFETY: the caller's contract.
         let archive = unsafe { bundle(api, info, last) }?;
-        let function = leapp::function(&archive, &metadata)?;
-        Ok(Kernel { api, on, what: what.to_owned(), function, first: 0, needs_gpu: true })
+        let function = inkle_leapp::function(&archive, &metadata)?;
+        Ok(Kernel { api, on, what: what.to_owned(), function, first: 0, is_leapps: true })
     }
 
     /// ONNX Runtime.
@@ -160,24 +159,9 @@ impl Kernel {
                 None => unwanted(device, port, stream.as_ref())?,
             });
         }
-        if self.needs_gpu && device.is_cpu() {
-            return through_gpu(function, &arrays_in, &arrays_out).map_err(text);
-        }
-        function.call(device, &arrays_in, &arrays_out, stream.as_ref()).map_err(text)
+        let call = if self.is_leapps { inkle_leapp::call } else { Function::call };
+        call(function, device, &arrays_in, &arrays_out, stream.as_ref()).map_err(text)
     }
-}
-
-/// Calls a function on the first GPU with tensors of the CPU, and waits for it.
-fn through_gpu(function: &Function, inputs: &[Array], outputs: &[Array]) -> Result<(), FunctionError> {
-    let gpu = Device::cuda(0)?;
-    let sent = inputs.iter().map(|array| array.to_device(gpu)).collect::<Result<Vec<Array>, _>>()?;
-    let made = function.outputs().iter().map(|port| Array::empty(gpu, port.dtype, &port.extents));
-    let made = made.collect::<Result<Vec<Array>, _>>()?;
-    function.call(gpu, &sent, &made, None)?;
-    for (output, made) in outputs.iter().zip(&made) {
-        output.copy_from(made, None)?;
-    }
-    Ok(())
 }
 
 /// The bytes of the constant input that is a bundle.

@@ -1,4 +1,4 @@
-//! The ONNX Runtime operator `Replay` of the domain `ai.inkle`, and LEAPP's `WrpRunner` ([`leapp`]).
+//! The ONNX Runtime operator `Replay` of the domain `ai.inkle`, and LEAPP's `WrpRunner` ([`inkle_leapp`]).
 //!
 //! A library of custom operators: `SessionOptions.register_custom_ops_library` calls [`RegisterCustomOps`]. It links to
 //! nothing of ONNX Runtime, which hands over a table of its functions ([`api`]); any version from 1.18 on does.
@@ -12,9 +12,7 @@
 //! *Invariant:* no panic leaves this library: it becomes a status, like every other failure.
 
 mod api;
-mod archive;
 mod kernel;
-mod leapp;
 mod operator;
 
 use std::ffi::c_char;

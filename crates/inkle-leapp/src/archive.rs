@@ -19,11 +19,20 @@ pub enum ArchiveError {
     /// The bytes are not an archive's.
     NotAnArchive,
     /// The archive is of another version.
-    Version { found: u32 },
+    Version {
+        /// Its version.
+        found: u32,
+    },
     /// The archive is not what its writer wrote.
-    Damaged { why: String },
+    Damaged {
+        /// In which way.
+        why: String,
+    },
     /// A file is not in the archive.
-    NoFile { path: String },
+    NoFile {
+        /// Where it would be.
+        path: String,
+    },
     /// The graph inside.
     Graph(BundleError),
 }

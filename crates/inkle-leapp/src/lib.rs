@@ -1,17 +1,21 @@
-//! LEAPP's operator `WrpRunner`: models that LEAPP exported run on inkle's runtime.
+//! LEAPP's operator, `WrpRunner` in ONNX and `leapp::warp_runner` in PyTorch: models that LEAPP exported run on inkle's
+//! runtime.
 //!
-//! The bundle is an archive with a graph in Warp's format ([`Archive`]), the last input. Memory of the graph lives on from one
-//! run to the next, as it does in LEAPP's own runtime. What tensors go in and come out is in the attribute `runtime_metadata`, a JSON text: per input and output the name of the graph's parameter, dtype,
-//! shape and size, and for outputs whether the graph has it at all (`mask`); one that it has not is zeros.
+//! The bundle is an archive with a graph in Warp's format ([`Archive`]), the last input. Memory of the graph lives on from
+//! one run to the next, as it does in LEAPP's own runtime. What tensors go in and come out is in `runtime_metadata`, a JSON
+//! text: per input and output the name of the graph's parameter, dtype, shape and size, and for outputs whether the graph has
+//! it at all (`mask`); one that it has not is zeros.
+
+mod archive;
 
 use inkle_graph::bundle::{Bundle, Direction, Param};
-use inkle_graph::function::Function;
+use inkle_graph::function::{Function, FunctionError};
 use inkle_graph::{Region, RegionKind, View};
 use inkle_ir::{Scalar, Type};
+use inkle_runtime::{Array, Device, Stream};
 use serde::Deserialize;
 
-use crate::api::Outcome;
-use crate::archive::Archive;
+pub use crate::archive::{Archive, ArchiveError};
 
 /// What the attribute says.
 #[derive(Deserialize)]
@@ -36,19 +40,45 @@ fn yes() -> bool {
     true
 }
 
-/// The function of a node.
+/// The function of an archive, for tensors as the metadata has them.
 ///
 /// # Errors
 /// What is wrong with the archive or the metadata.
-pub fn function(archive: &[u8], metadata: &str) -> Outcome<Function> {
+pub fn function(archive: &[u8], metadata: &str) -> Result<Function, String> {
     let metadata: Metadata = serde_json::from_str(metadata)
         .map_err(|error| format!("its runtime_metadata is damaged: {error}"))?;
     let bundle = Archive::parse(archive).and_then(|archive| archive.graph());
     assemble(bundle.map_err(|error| error.to_string())?, metadata)
 }
 
+/// Calls a function of LEAPP's, whose graph runs on a GPU wherever the tensors are: for tensors of the CPU on the first GPU,
+/// and then the results are there when this returns.
+///
+/// # Errors
+/// As [`Function::call`].
+pub fn call(
+    function: &Function,
+    device: Device,
+    inputs: &[Array],
+    outputs: &[Array],
+    stream: Option<&Stream>,
+) -> Result<(), FunctionError> {
+    if !device.is_cpu() {
+        return function.call(device, inputs, outputs, stream);
+    }
+    let gpu = Device::cuda(0)?;
+    let sent = inputs.iter().map(|array| array.to_device(gpu)).collect::<Result<Vec<Array>, _>>()?;
+    let made = function.outputs().iter().map(|port| Array::empty(gpu, port.dtype, &port.extents));
+    let made = made.collect::<Result<Vec<Array>, _>>()?;
+    function.call(gpu, &sent, &made, None)?;
+    for (output, made) in outputs.iter().zip(&made) {
+        output.copy_from(made, None)?;
+    }
+    Ok(())
+}
+
 /// The function with the tensors of the metadata for its parameters.
-fn assemble(mut bundle: Bundle, mut metadata: Metadata) -> Outcome<Function> {
+fn assemble(mut bundle: Bundle, mut metadata: Metadata) -> Result<Function, String> {
     let named = std::mem::take(&mut bundle.params);
     let mut shapes = [Vec::new(), Vec::new()];
     let sides = [(Direction::Input, &mut metadata.inputs), (Direction::Output, &mut metadata.outputs)];
@@ -65,7 +95,12 @@ fn assemble(mut bundle: Bundle, mut metadata: Metadata) -> Outcome<Function> {
 }
 
 /// A parameter as one row of numbers.
-fn param(bundle: &mut Bundle, named: &[Param], direction: Direction, tensor: &Tensor) -> Outcome<Param> {
+fn param(
+    bundle: &mut Bundle,
+    named: &[Param],
+    direction: Direction,
+    tensor: &Tensor,
+) -> Result<Param, String> {
     let name = tensor.param_name.as_deref().unwrap_or("(no parameter)");
     let scalar = Scalar::ALL.into_iter().find(|scalar| scalar.python_name() == tensor.dtype);
     let scalar = scalar.ok_or_else(|| format!("Unsupported dtype: `{name}` is of {}", tensor.dtype))?;
@@ -96,7 +131,6 @@ fn param(bundle: &mut Bundle, named: &[Param], direction: Direction, tensor: &Te
 mod tests {
     use super::*;
     use inkle_graph::{OpStream, Space};
-    use inkle_runtime::{Array, Device};
 
     const METADATA: &str = r#"{
         "inputs": [{"logical_index": 0, "param_name": "p", "dtype": "float32", "shape": [1, 2], "num_bytes": 8,
