@@ -8,6 +8,8 @@ PyTorch's current stream.
 In a program without inkle's package, ``torch.ops.load_library`` of the file at :func:`library_path` is enough to run
 models that have the operator. Making such models, with ``torch.export``, takes :func:`load`, and the types of the outputs
 as the operator's last argument (``describe(bundle)["signature"]``).
+
+The library also has kernels for ``leapp::warp_runner``, the operator of models that LEAPP exported: see :func:`load_leapp`.
 """
 
 import ctypes
@@ -16,7 +18,7 @@ from inkle import _native
 from inkle._operators import describe
 from inkle._operators import library_path as _library_path
 
-__all__ = ["describe", "library_path", "load"]
+__all__ = ["describe", "library_path", "load", "load_leapp"]
 
 _LIBRARY = "libinkle_torch.so"
 _OLDEST = (2, 10)
@@ -52,15 +54,48 @@ def load():
         )
     # Another copy of the library may be there already.
     if not hasattr(torch.ops.inkle, "replay"):
-        path = library_path()
-        torch.ops.load_library(path)
-        tell = ctypes.CDLL(path).inkle_torch_load_problem
-        tell.restype = ctypes.c_char_p
-        if problem := tell().decode():
-            raise ImportError(f"{problem} (library: {path})")
+        library = _library()
+        if problem := _told(library.inkle_torch_load_problem):
+            raise ImportError(f"{problem} (library: {library._name})")
     torch.library.register_fake("inkle::replay", _fake)
     torch.library.register_autograd("inkle::replay", _no_gradients)
     _loaded = True
+
+
+def load_leapp():
+    """Makes ``torch.ops.leapp.warp_runner`` available: models that LEAPP exported as ``.pt2`` run here, on an NVIDIA GPU, with
+    neither LEAPP nor Warp. Again does nothing.
+
+    Programs that import LEAPP need not call it: LEAPP loads the library that the environment variable
+    ``LEAPP_WARP_PT2_CUSTOM_OP_LIBRARY`` names, which may be the one at :func:`library_path`.
+    LEAPP imported after this was called could not export any more.
+
+    Raises:
+        FileNotFoundError: If the library is not there.
+        ImportError: If PyTorch is not there, or too old.
+    """
+    load()
+    import torch
+
+    if not hasattr(torch.ops.leapp, "warp_runner"):
+        library = _library()
+        if problem := _told(library.inkle_torch_define_leapp):
+            raise ImportError(f"leapp::warp_runner is not available: {problem} (library: {library._name})")
+
+
+def _library():
+    """The library, loaded into PyTorch."""
+    import torch
+
+    path = library_path()
+    torch.ops.load_library(path)
+    return ctypes.CDLL(path)
+
+
+def _told(ask):
+    """What a function of the library without arguments says."""
+    ask.restype = ctypes.c_char_p
+    return ask().decode()
 
 
 def _fake(bundle, inputs, outputs=""):

@@ -1,5 +1,7 @@
 """The PyTorch operator inkle::replay."""
 
+import subprocess
+import sys
 import threading
 
 import _operators as graphs
@@ -301,6 +303,58 @@ problem = library.inkle_torch_load_problem().decode()
 assert "load PyTorch first" in problem, problem
 """
     graphs.run_alone(program, inkle.torch.library_path(), folder=tmp_path)
+
+
+def test_models_of_leapp_are_told_what_is_wrong(tmp_path):
+    program = """
+import ctypes, json, struct, sys, torch
+torch.ops.load_library(sys.argv[1])
+define = ctypes.CDLL(sys.argv[1]).inkle_torch_define_leapp
+define.restype = ctypes.c_char_p
+assert define() == define() == b""
+
+def archive(**files):
+    parts = [b"WRPB", struct.pack("<II", 1, len(files))]
+    for name, contents in files.items():
+        path = f"{name}.wrp".encode()
+        parts += [struct.pack("<I", len(path)), path, struct.pack("<Q", len(contents)), contents]
+    return b"".join(parts)
+
+tensor = {"logical_index": 0, "param_name": "p", "dtype": "float32", "shape": [2], "num_bytes": 8}
+metadata = json.dumps({"inputs": [tensor], "outputs": [{**tensor, "mask": True}]})
+good = archive(segment=b"WRP1")
+for bytes, metadata, message in (
+    (good, "{", "its runtime_metadata is damaged"),
+    (good[:-1], metadata, "archive of a Warp graph: damaged: it ends 3 bytes into a part of 4"),
+    (b"nothing at all", metadata, "not an archive of a Warp graph"),
+    (archive(other=b""), metadata, "there is no segment.wrp in it"),
+):
+    bundle = torch.frombuffer(bytearray(bytes), dtype=torch.uint8)
+    for again in range(2):
+        try:
+            torch.ops.leapp.warp_runner([torch.zeros(2)], metadata, bundle)
+        except RuntimeError as error:
+            assert str(error).startswith("leapp::warp_runner: ") and message in str(error), error
+        else:
+            raise AssertionError(f"no error: {message}")
+"""
+    graphs.run_alone(program, inkle.torch.library_path(), folder=tmp_path)
+
+
+def test_models_of_leapp_can_be_loaded(tmp_path):
+    program = """
+import torch, inkle.torch
+assert not hasattr(torch.ops.leapp, "warp_runner")
+inkle.torch.load_leapp()
+inkle.torch.load_leapp()
+try:
+    torch.ops.leapp.warp_runner([], "{}", torch.zeros((2, 2), dtype=torch.uint8))
+except RuntimeError as error:
+    assert "`bundle` has to be a tensor of one dimension" in str(error), error
+else:
+    raise AssertionError("no error")
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path)
 
 
 def test_work_goes_to_the_current_cuda_stream(tmp_path, cuda_device):

@@ -1,10 +1,10 @@
-//! The operator's kernels.
+//! The operators' kernels.
 
 use std::any::Any;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use inkle_graph::function::{Port, tensor_text};
+use inkle_graph::function::{Function, FunctionError, Port, tensor_text};
 use inkle_runtime::{Array, Device, Stream};
 
 use crate::functions;
@@ -12,41 +12,48 @@ use crate::owned::{self, Tensor};
 use crate::sys::{StableIValue, Torch};
 use crate::throw::{c_string, throw};
 
-/// The kernel for tensors on the CPU.
+/// The kernel of `inkle::replay` for tensors on the CPU.
 ///
 /// # Safety
 /// PyTorch calls it, with three arguments as the schema has them on the stack.
-pub unsafe extern "C-unwind" fn on_cpu(stack: *mut StableIValue, arguments: u64, _results: u64) {
+pub unsafe extern "C-unwind" fn replay_on_cpu(stack: *mut StableIValue, arguments: u64, _results: u64) {
     // SAFETY: the caller's contract.
-    if let Some(message) = unsafe { outcome(stack, arguments, false) } {
+    reported(c"inkle::replay", || unsafe { replay(stack, arguments, false) });
+}
+
+/// The kernel of `inkle::replay` for tensors on a GPU.
+///
+/// # Safety
+/// As for [`replay_on_cpu`].
+pub unsafe extern "C-unwind" fn replay_on_cuda(stack: *mut StableIValue, arguments: u64, _results: u64) {
+    // SAFETY: the caller's contract.
+    reported(c"inkle::replay", || unsafe { replay(stack, arguments, true) });
+}
+
+/// The kernel of `leapp::warp_runner`, wherever the tensors are.
+///
+/// # Safety
+/// As for [`replay_on_cpu`].
+pub unsafe extern "C-unwind" fn warp_runner(stack: *mut StableIValue, arguments: u64, _results: u64) {
+    // SAFETY: the caller's contract.
+    reported(c"leapp::warp_runner", || unsafe { run_leapps(stack, arguments) });
+}
+
+/// Runs an operator, and throws why it failed.
+fn reported(operator: &CStr, run: impl FnOnce() -> Result<(), String>) {
+    if let Some(message) = outcome(operator, run) {
         throw(message);
     }
 }
 
-/// The kernel for tensors on a GPU.
-///
-/// # Safety
-/// As for [`on_cpu`].
-pub unsafe extern "C-unwind" fn on_cuda(stack: *mut StableIValue, arguments: u64, _results: u64) {
-    // SAFETY: the caller's contract.
-    if let Some(message) = unsafe { outcome(stack, arguments, true) } {
-        throw(message);
-    }
-}
-
-/// Runs the operator; why it failed.
-///
-/// # Safety
-/// As for [`on_cpu`].
-unsafe fn outcome(stack: *mut StableIValue, arguments: u64, cuda: bool) -> Option<CString> {
-    // SAFETY: the caller's contract.
-    let run = || unsafe { run(stack, arguments, cuda) };
+/// Runs an operator; why it failed.
+fn outcome(operator: &CStr, run: impl FnOnce() -> Result<(), String>) -> Option<CString> {
     let failure = match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(())) => return None,
         Ok(Err(failure)) => failure,
         Err(panic) => format!("a mistake of inkle's: {}", panic_text(&*panic)),
     };
-    Some(c_string(&format!("inkle::replay: {failure}")))
+    Some(c_string(&format!("{}: {failure}", operator.to_string_lossy())))
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> &str {
@@ -55,12 +62,10 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
 }
 
 /// # Safety
-/// As for [`on_cpu`].
-unsafe fn run(stack: *mut StableIValue, arguments: u64, cuda: bool) -> Result<(), String> {
+/// As for [`replay_on_cpu`].
+unsafe fn replay(stack: *mut StableIValue, arguments: u64, cuda: bool) -> Result<(), String> {
     let torch = Torch::find()?;
-    if arguments != 3 {
-        return Err(format!("PyTorch gives {arguments} arguments to a kernel of 3"));
-    }
+    expect_three(arguments)?;
     // SAFETY: the stack holds a tensor, a list of tensors and a string, which are this kernel's from now on.
     let (bundle, inputs, outputs) = unsafe {
         let bundle = Tensor::from_value(torch, *stack);
@@ -75,8 +80,55 @@ unsafe fn run(stack: *mut StableIValue, arguments: u64, cuda: bool) -> Result<()
     };
     let function = functions::find(torch, bundle)?;
     if !outputs.is_empty() {
-        function.check_signature(&outputs).map_err(|error| error.to_string())?;
+        function.check_signature(&outputs).map_err(text)?;
     }
+    let made = compute(torch, &function, inputs, place, Function::call)?;
+    // SAFETY: the stack has room for the result.
+    unsafe { *stack = owned::into_list(torch, made)? };
+    Ok(())
+}
+
+/// # Safety
+/// As for [`replay_on_cpu`].
+unsafe fn run_leapps(stack: *mut StableIValue, arguments: u64) -> Result<(), String> {
+    let torch = Torch::find()?;
+    expect_three(arguments)?;
+    // SAFETY: the stack holds a list of tensors, a string and a tensor, which are this kernel's from now on.
+    let (inputs, metadata, bundle) = unsafe {
+        let inputs = owned::tensors(torch, *stack);
+        let metadata = owned::text(torch, *stack.add(1));
+        let bundle = Tensor::from_value(torch, *stack.add(2));
+        (inputs?, metadata?, bundle)
+    };
+    let place = match inputs.first() {
+        Some(first) => first.device()?,
+        None => bundle.device()?,
+    };
+    let function = functions::find_leapps(torch, bundle, &metadata)?;
+    let made = compute(torch, &function, inputs, place, inkle_leapp::call)?;
+    // SAFETY: the stack has room for the result.
+    unsafe { *stack = owned::into_list(torch, made)? };
+    Ok(())
+}
+
+fn expect_three(arguments: u64) -> Result<(), String> {
+    match arguments {
+        3 => Ok(()),
+        _ => Err(format!("PyTorch gives {arguments} arguments to a kernel of 3")),
+    }
+}
+
+/// How a function is called.
+type Call = fn(&Function, Device, &[Array], &[Array], Option<&Stream>) -> Result<(), FunctionError>;
+
+/// The outputs of a function for tensors that all lie in one place.
+fn compute(
+    torch: &'static Torch,
+    function: &Function,
+    inputs: Vec<Tensor>,
+    place: (i32, i32),
+    call: Call,
+) -> Result<Vec<Tensor>, String> {
     let device = device_of(torch, place)?;
     let count = function.inputs().len();
     if inputs.len() != count {
@@ -102,11 +154,8 @@ unsafe fn run(stack: *mut StableIValue, arguments: u64, cuda: bool) -> Result<()
         // SAFETY: PyTorch's streams belong to primary contexts, and the current one lives longer than this call.
         false => Some(unsafe { Stream::from_handle(device, torch.cuda_stream(place.1)?) }.map_err(text)?),
     };
-    function.call(device, &arrays_in, &arrays_out, stream.as_ref()).map_err(text)?;
-    let list = owned::into_list(torch, made)?;
-    // SAFETY: the stack has room for the result.
-    unsafe { *stack = list };
-    Ok(())
+    call(function, device, &arrays_in, &arrays_out, stream.as_ref()).map_err(text)?;
+    Ok(made)
 }
 
 fn text(error: impl std::fmt::Display) -> String {

@@ -258,5 +258,5 @@ pub unsafe fn text(torch: &'static Torch, value: StableIValue) -> Result<String,
     }
     // SAFETY: the string has that many bytes and is alive.
     let bytes = unsafe { slice::from_raw_parts(first.cast::<u8>(), length) };
-    String::from_utf8(bytes.to_vec()).map_err(|_| "the text of `outputs` is not UTF-8".into())
+    String::from_utf8(bytes.to_vec()).map_err(|_| "a text is not UTF-8".into())
 }

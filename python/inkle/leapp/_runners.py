@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import re
+import zipfile
 from pathlib import Path
 
 import torch
@@ -128,16 +130,8 @@ class _Program(Runner):
     """An exported program of PyTorch."""
 
     def open(self) -> None:
-        if self.facts.get("warp_segments"):
-            _load_operator()
-        try:
-            program = torch.export.load(self.path)
-        except Exception as error:
-            # A program that somebody else made says only when it is read which operators it needs.
-            if "inkle" not in str(error):
-                raise
-            _load_operator()
-            program = torch.export.load(self.path)
+        _load_operators(_namespaces(self.path))
+        program = torch.export.load(self.path)
         # LEAPP does not say where it traced a program, which is where the program makes its tensors.
         if self.facts.get("device") != self.device.type:
             program = torch.export.passes.move_to_device_pass(program, str(self.device))
@@ -195,10 +189,25 @@ def _own(result) -> tuple[torch.Tensor, ...]:
     return tuple(value.clone() for value in (result if isinstance(result, (tuple, list)) else (result,)))
 
 
-def _load_operator() -> None:
-    import inkle.torch
+def _load_operators(namespaces: set[str]) -> None:
+    """Makes operators available that programs with operators of these namespaces may need."""
+    if namespaces & {"inkle", "leapp"}:
+        import inkle.torch
 
-    inkle.torch.load()
+        inkle.torch.load()
+        if "leapp" in namespaces:
+            inkle.torch.load_leapp()
+
+
+def _namespaces(path: Path) -> set[str]:
+    """The namespaces of the operators in an exported program; PyTorch says only while it reads one what it lacks."""
+    found = set()
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            for name in archive.namelist():
+                if name.endswith(".json"):
+                    found |= set(re.findall(r"torch\.ops\.(\w+)\.", archive.read(name).decode(errors="replace")))
+    return found
 
 
 def _has_own_operators(path: Path) -> bool:

@@ -96,7 +96,7 @@ impl fmt::Display for BundleError {
                 write!(f, "the file is in version {found} of Warp's format; this inkle reads {read}")
             }
             BundleError::WarpFeature { what } => {
-                write!(f, "the file, which Warp wrote, has {what} in it; inkle does not read that")
+                write!(f, "the file, which Warp wrote, has what inkle does not read in it: {what}")
             }
             BundleError::WarpCode { file, why } => write!(
                 f,

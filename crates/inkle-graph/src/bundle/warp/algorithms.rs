@@ -38,7 +38,7 @@ impl Converter<'_> {
             _ => return Ok(None),
         };
         if self.version() < VERSION {
-            return Err(unread(format!("{name}, as versions before {VERSION} store it,")));
+            return Err(unread(format!("{name}, as versions before {VERSION} store it")));
         }
         let read = match kind {
             SCAN => self.scan(reader),
