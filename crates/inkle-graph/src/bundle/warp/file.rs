@@ -70,7 +70,9 @@ impl<'a> File<'a> {
         let (_flags, count, table_at) = (header.u32()?, header.u32()?, header.u64()?);
         let device = header.u8()?;
         if device != 0 {
-            return Err(unread("code for the CPU, which needs Warp's library; graphs that Warp captured on a GPU are read"));
+            return Err(unread(
+                "code for the CPU, which needs Warp's library; graphs that Warp captured on a GPU are read",
+            ));
         }
         let table = usize::try_from(table_at).ok().and_then(|at| bytes.get(at..));
         let mut table = Reader::new("table of sections", table.unwrap_or_default());
