@@ -12,14 +12,14 @@ use crate::artifact::{Artifact, ArtifactKind};
 use crate::error::CodegenError;
 use crate::lower::entry::{ENTRY, ENTRY_ALONE, Tail, UPDATES};
 use crate::lower::{Lower, Machine, expanded_size, local_bytes};
-use crate::machine;
+use crate::machine::{self, Passes};
 use crate::options::Options;
-use crate::plan::{Plan, gpu_lanes, has_narrow_values, plan};
+use crate::plan::{Plan, gpu_lanes, has_many_constants, has_narrow_values, plan};
 use crate::target::{CudaOutput, Target};
 use crate::value::part_count;
 
 /// Raised whenever the same input gives other code, so that caches forget what an older inkle made.
-const REVISION: u32 = 25;
+const REVISION: u32 = 26;
 
 /// Values of more parts than this are refused: every part is a register.
 const MAX_PARTS: usize = 1 << 16;
@@ -200,12 +200,11 @@ fn generate(
     let _emitting = trace::part(if matches!(target, Target::Cpu(_)) { Stage::Object } else { Stage::Ptx });
     match want {
         Want::Llvm { .. } => Ok((llvm.print_to_string().to_bytes().to_vec(), plan)),
-        Want::Code(kind)
-            if lanes.is_some_and(|lanes| lanes > 1) && matches!(options.optimization_level, 1 | 2) =>
-        {
-            Ok((machine::emit_lanes(&llvm, &llvm_machine, kind)?, plan))
+        Want::Code(kind) => {
+            let for_lanes = lanes.is_some_and(|n| n > 1) && matches!(options.optimization_level, 1 | 2);
+            let passes = Passes { for_lanes, hoist: for_lanes && has_many_constants(module, size) };
+            Ok((machine::emit(&llvm, &llvm_machine, kind, passes)?, plan))
         }
-        Want::Code(kind) => Ok((machine::emit(&llvm, &llvm_machine, kind)?, plan)),
     }
 }
 

@@ -38,14 +38,10 @@ fn initialize() {
 /// What LLVM leaves out when it makes machine code. Kernels are in lanes: registers are few for what their loops compute, and
 /// all of these take time to fill them.
 ///
-/// - Constants are not moved out of loops before registers are allocated: most are operands in memory, which cost nothing,
-///   while each that is moved is a register less; allocating those took a fifth of the time. What can be moved once
-///   registers are allocated still is.
 /// - Instructions are not scheduled once more after their selection: these processors do that themselves.
 /// - Vectors of one constant are that constant, not all their elements.
-const FLAGS: [&CStr; 5] = [
+const FLAGS: [&CStr; 4] = [
     c"inkle",
-    c"-disable-machine-licm",
     c"-enable-misched=0",
     c"-use-constant-fp-for-fixed-length-splat",
     c"-use-constant-int-for-fixed-length-splat",
@@ -139,7 +135,7 @@ pub(crate) fn inline_marked(module: &Module<'_>, machine: &TargetMachine) -> Res
 /// - The code is prepared for instruction selection by us.
 /// - There is nothing to do for the others: no comparisons of memory, no calls of C's mathematics, no variables for debuggers, no
 ///   blocks that end in many places.
-const LEFT_OUT: [&CStr; 9] = [
+const NOT_FOR_LANES: [&CStr; 9] = [
     c"Canonicalize Freeze Instructions in Loops",
     c"Loop Strength Reduction",
     c"CodeGen Prepare",
@@ -150,6 +146,20 @@ const LEFT_OUT: [&CStr; 9] = [
     c"Early Tail Duplication",
     c"Live DEBUG_VALUE analysis",
 ];
+
+/// Moves constants out of loops before registers are allocated. As operands in memory they cost next to nothing, while each that
+/// is moved is a register less, and allocating those takes up to a fifth of the time: so this is for loops that are
+/// short and have many. What can be moved once registers are allocated always is.
+const HOISTING: &CStr = c"Early Machine Loop Invariant Code Motion";
+
+/// Which passes code is made with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passes {
+    /// Those that code in lanes needs, not all.
+    pub for_lanes: bool,
+    /// Constants are moved out of loops.
+    pub hoist: bool,
+}
 
 unsafe extern "C" {
     fn inkle_emit(
@@ -163,11 +173,12 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Emits machine code or assembly of code that is in lanes: with fewer passes than [`emit`].
-pub(crate) fn emit_lanes(
+/// Emits machine code or assembly.
+pub(crate) fn emit(
     module: &Module<'_>,
     machine: &TargetMachine,
     kind: FileType,
+    passes: Passes,
 ) -> Result<Vec<u8>, CodegenError> {
     unsafe extern "C" fn take(taker: *mut c_void, bytes: *const c_char, length: usize) {
         // SAFETY: `taker` is the vector below, and so many bytes lie there.
@@ -180,7 +191,9 @@ pub(crate) fn emit_lanes(
         FileType::Object => LLVMCodeGenFileType::LLVMObjectFile,
     };
     let mut code: Vec<u8> = Vec::new();
-    let names = LEFT_OUT.map(CStr::as_ptr);
+    let lanes = NOT_FOR_LANES.iter().filter(|_| passes.for_lanes);
+    let names: Vec<*const c_char> =
+        lanes.chain((!passes.hoist).then_some(&HOISTING)).map(|name| name.as_ptr()).collect();
     // SAFETY: module and machine are alive, there are so many names, and `take` gets the vector as its first argument.
     let left_out = unsafe {
         let taker = (&raw mut code).cast();
@@ -190,23 +203,6 @@ pub(crate) fn emit_lanes(
         let message = "the target makes no such files".to_owned();
         return Err(CodegenError::Broken { stage: "emitting code", message });
     }
-    debug_assert_eq!(left_out as usize, LEFT_OUT.len(), "LLVM has passes of other names");
+    debug_assert!(!passes.for_lanes || left_out as usize == names.len(), "LLVM has passes of other names");
     Ok(code)
-}
-
-/// Emits machine code or assembly.
-pub(crate) fn emit(
-    module: &Module<'_>,
-    machine: &TargetMachine,
-    kind: FileType,
-) -> Result<Vec<u8>, CodegenError> {
-    let buffer = machine
-        .write_to_memory_buffer(module, kind)
-        .map_err(|e| CodegenError::Broken { stage: "emitting code", message: e.to_string() })?;
-    let bytes = buffer.as_slice();
-    Ok(match kind {
-        // inkwell counts the NUL that LLVM puts after a buffer's text.
-        FileType::Assembly => bytes.strip_suffix(&[0]).unwrap_or(bytes).to_vec(),
-        FileType::Object => bytes.to_vec(),
-    })
 }

@@ -31,6 +31,9 @@ const REGISTERS: usize = 28;
 /// A kernel of more operations than this does not compute the places of its updates for several vectors first.
 const SCATTER_LIMIT: usize = 40;
 
+/// A kernel of more operations than this keeps constants in memory, not in registers.
+const HOIST_LIMIT: usize = 100;
+
 /// Lanes of more arrays of their own than this, bytes together, would not stay in the cache.
 const MAX_LOCAL_OF_LANES: u64 = 256 << 10;
 
@@ -99,6 +102,24 @@ pub(crate) fn plan(module: &Module, size: usize, cpu: &CpuTarget, options: &Opti
 pub(crate) fn has_updates(module: &Module) -> bool {
     let mut found = false;
     for_each_op(module, |data| found |= matches!(data.kind, OpKind::Atomic(_) | OpKind::AtomicCas));
+    found
+}
+
+/// Whether a kernel of `size` operations is short and has many constants in proportion: those of functions of the math library, or
+/// any in a loop of its own.
+pub(crate) fn has_many_constants(module: &Module, size: usize) -> bool {
+    let mut found = false;
+    if size <= HOIST_LIMIT {
+        for function in &module.functions {
+            for block in 0..function.block_count() {
+                for &op in &function.block(Block::new(block)).ops {
+                    let data = function.op(op);
+                    found |= matches!(data.kind, OpKind::For | OpKind::While)
+                        || is_library_call(&data.kind, || result_scalar(function, &data.results));
+                }
+            }
+        }
+    }
     found
 }
 

@@ -4,7 +4,7 @@ mod common;
 
 use common::ways::{launches, same, same_everywhere, units};
 use common::{Arg, exact, i32s, module, runnable_targets};
-use inkle_codegen::{CpuTarget, Lanes, Options, Target, compile};
+use inkle_codegen::{CpuTarget, Emit, Lanes, Options, Target, compile, emit_text};
 
 macro_rules! kernel {
     ($name:literal) => {
@@ -41,6 +41,33 @@ fn loops_that_wait_run_in_several_vectors() {
     let targets: Vec<CpuTarget> =
         runnable_targets().into_iter().filter(|target| target.cpu != "x86-64-v2").collect();
     same(&many, &launches, 3, &targets, &[(2, 16), (2, 32), (2, 64)]);
+}
+
+/// Short kernels keep the constants of functions in registers, long ones read them where they need them.
+#[test]
+fn constants_of_short_kernels_are_read_once() {
+    let read_in_place = |sums: usize| {
+        let sums: String = (0..sums).map(|k| format!("%s{} = add %s{k}, %v : f32\n", k + 1)).collect();
+        let last = sums.matches('\n').count();
+        let text = format!(
+            "kernel @k(%x: array<f32, 1>, %y: array<f32, 1>) {{
+              %i = tid 0 : i32
+              %xe = elem %x, %i : ref<f32>
+              %v = load %xe : f32
+              %s0 = exp %v : f32
+              {sums}
+              %ye = elem %y, %i : ref<f32>
+              store %ye, %s{last}
+              return
+            }}"
+        );
+        let target = CpuTarget { cpu: "x86-64-v4".into(), ..CpuTarget::baseline_x86_64() };
+        let options = Options { contiguous: u64::MAX, ..exact(2, 16) };
+        let text = emit_text(&module(&text), &Target::Cpu(target), &options, Emit::Asm).expect("it compiles");
+        text.matches("{1to16}").count()
+    };
+    let (short, long) = (read_in_place(0), read_in_place(120));
+    assert!(short == 0 && long >= 10, "{short} and {long}");
 }
 
 /// A loop that carries `count` values more than the one that ends it.
