@@ -24,7 +24,6 @@ ALLOWED = {
     "inkle-frontend": {"inkle-diag", "inkle-ir"},
     "inkle-python": FRONT,
     "inkle-macros": {"inkle-diag", "inkle-frontend"},
-    "inkle-value": {"inkle-ir"},
     "inkle-prelude": FRONT | {"inkle-python"},
     "inkle-adjoint": {"inkle-diag", "inkle-ir"},
     "inkle-codegen": {"inkle-diag", "inkle-ir"},
@@ -36,6 +35,8 @@ ALLOWED = {
     "inkle-onnx-op": REPLAY | {"inkle-replay", "inkle-leapp"},
     "inkle-torch-op": REPLAY | {"inkle-replay", "inkle-leapp"},
     "inkle-module": COMPILER | {"inkle-runtime", "inkle-graph"},
+    # Built-ins that the host calls are compiled.
+    "inkle-value": {"inkle-ir", "inkle-module"},
     "inkle-remote": {"inkle-module"},
     "inkle-export": LIBRARY | {"inkle-replay"},
     "inkle": LIBRARY | {"inkle-export", "inkle-replay"},

@@ -28,6 +28,23 @@ pub struct ArrayDesc {
     pub strides: [i64; MAX_DIMS],
 }
 
+impl ArrayDesc {
+    /// A row of elements that lie one after the other.
+    pub fn of_elements(data: u64, count: i32, elem_bytes: u32) -> ArrayDesc {
+        let mut desc = ArrayDesc { data, ..ArrayDesc::default() };
+        (desc.shape[0], desc.strides[0]) = (count, elem_bytes.into());
+        desc
+    }
+
+    /// Its memory.
+    #[inline]
+    pub fn words(&self) -> [u64; 8] {
+        let ArrayDesc { data, grad, shape: [a, b, c, d], strides } = *self;
+        let [s0, s1, s2, s3] = strides.map(|stride| stride as u64);
+        [data, grad, pair(a as u32, b as u32), pair(c as u32, d as u32), s0, s1, s2, s3]
+    }
+}
+
 /// An indexed array as generated code sees it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,6 +90,20 @@ pub struct LaunchBounds {
 impl LaunchBounds {
     /// The largest extent whose indices are `i32`.
     pub const MAX_EXTENT: u32 = 1 << 31;
+
+    /// Its memory.
+    #[inline]
+    pub fn words(&self) -> [u64; 3] {
+        let [a, b, c, d] = self.dims;
+        [pair(a, b), pair(c, d), self.size]
+    }
+}
+
+/// Two numbers that lie one after the other, as one word.
+#[inline]
+fn pair(first: u32, second: u32) -> u64 {
+    let ([a, b, c, d], [e, f, g, h]) = (first.to_ne_bytes(), second.to_ne_bytes());
+    u64::from_ne_bytes([a, b, c, d, e, f, g, h])
 }
 
 /// What a kernel built with checks tells the host of a GPU: page-locked memory of the host, whose address the loader

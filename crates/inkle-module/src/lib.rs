@@ -17,6 +17,8 @@ mod error;
 #[cfg(feature = "llvm")]
 mod graph;
 #[cfg(feature = "llvm")]
+mod host_call;
+#[cfg(feature = "llvm")]
 mod kernel;
 #[cfg(feature = "llvm")]
 mod library;
@@ -54,6 +56,7 @@ pub use {
         remote_cache_url, set_remote_opener,
     },
     graph::{GraphSource, recompile},
+    host_call::{HostArgument, HostCall, HostPlace, HostShape},
     inkle_codegen::{llvm_version, set_package_folders},
     kernel::{Digest, How, Kernel, KernelIr, Statistics, digest_of_all, forget_loaded, statistics},
     library::{builtin_forms, library_function, library_names},

@@ -123,7 +123,8 @@ fn verify_cuda(py: Python<'_>, kernel: &str, stream: &Stream) -> PyResult<()> {
     }
 }
 
-fn as_bytes(words: &mut [u64]) -> &mut [u8] {
+/// The memory of words.
+pub fn as_bytes(words: &mut [u64]) -> &mut [u8] {
     // SAFETY: initialised words are valid as bytes and any bytes are valid words; the length is theirs, and the
     // borrow of `words` is held by the result.
     unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast::<u8>(), words.len() * 8) }

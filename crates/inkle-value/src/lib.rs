@@ -21,6 +21,8 @@
 
 pub mod builtins;
 mod bytes;
+#[doc(hidden)]
+pub mod host;
 mod interop;
 mod matrix;
 mod names;
@@ -40,5 +42,5 @@ pub use scalar::{Float, Int, Number, Scalar};
 #[doc(hidden)]
 pub use subscript::{KernelIndex, Subscript, Subscripts, ix1, ix2, ix3, ix4, only_in_kernels};
 pub use typed::Typed;
-pub use value::{Numbers, Value};
+pub use value::{Numbers, Outcome, Value};
 pub use vector::{Vector, Xy, Xyz, Xyzw};

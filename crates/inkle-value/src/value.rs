@@ -74,3 +74,34 @@ composed! {
     [T: Number] Quaternion<T>;
     [T: Number] Transform<T>;
 }
+
+/// What a built-in gives: a value, several as a tuple, or nothing.
+pub trait Outcome {
+    /// The outcome whose values have these bytes.
+    ///
+    /// # Panics
+    /// When there are fewer values, or fewer bytes of one.
+    fn fetch_each(values: &mut dyn Iterator<Item = &[u8]>) -> Self;
+}
+
+impl<T: Value> Outcome for T {
+    fn fetch_each(values: &mut dyn Iterator<Item = &[u8]>) -> T {
+        T::fetch(values.next().expect("the bytes of each value are given"))
+    }
+}
+
+impl Outcome for () {
+    fn fetch_each(_: &mut dyn Iterator<Item = &[u8]>) {}
+}
+
+macro_rules! outcomes {
+    ($(($($value:ident),*))*) => { $(
+        impl<$($value: Value),*> Outcome for ($($value,)*) {
+            fn fetch_each(values: &mut dyn Iterator<Item = &[u8]>) -> Self {
+                ($($value::fetch_each(values),)*)
+            }
+        }
+    )* };
+}
+
+outcomes!((A, B)(A, B, C)(A, B, C, D));

@@ -117,7 +117,7 @@ fn the_forms_are_those_of_the_registry() {
     listing += "use super::{Builtin, Overload, builtin};\nuse crate::matrix::Matrix;\n";
     listing +=
         "use crate::quaternion::{Quaternion, Transform};\nuse crate::scalar::{Float, Int, Number, Scalar};\n";
-    listing += "use crate::subscript::only_in_kernels;\nuse crate::vector::Vector;\n";
+    listing += "use crate::vector::Vector;\n";
     files.insert("mod.rs".into(), listing);
     for (file, text) in &files {
         let path = folder.join("generated").join(file);

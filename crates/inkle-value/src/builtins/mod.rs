@@ -1,9 +1,13 @@
-//! The built-ins of kernels that take values: functions that are called in kernels and nowhere else.
+//! The built-ins of kernels that take values: functions that kernels call, and the host, where each is a kernel of one thread.
 //!
 //! Their forms come from the registry that Python kernels are checked against; `generated` is made from it.
 
+mod generated;
+
+pub use generated::*;
+
 use crate::scalar::Number;
-use crate::subscript::only_in_kernels;
+use crate::value::Outcome;
 use crate::vector::Vector;
 
 /// The forms of the built-in `B`: implemented by the tuples of arguments it takes.
@@ -13,7 +17,7 @@ use crate::vector::Vector;
 )]
 pub trait Overload<B> {
     /// The result.
-    type Out;
+    type Out: Outcome;
 }
 
 /// What stands beside a built-in: a type of the same name.
@@ -49,18 +53,24 @@ macro_rules! builtin {
         pub fn $name<$($var),*>($($arg: $(&$by)? $var),*) -> <($($var,)*) as Overload<$name>>::Out
         where
             ($($var,)*): Overload<$name>,
+            $($var: $crate::Value,)*
         {
-            let _ = ($($arg,)*);
-            only_in_kernels(concat!("`", stringify!($name), "`"))
+            $crate::host::call::<$name, ($($var,)*), _>(&mut [$($crate::builtins::place!($($by)? $arg)),*])
         }
     };
 }
 
-pub(crate) use builtin;
+/// An argument of a call by the host.
+macro_rules! place {
+    (mut $arg:ident) => {
+        $crate::host::changed($arg)
+    };
+    ($arg:ident) => {
+        $crate::host::given(&$arg)
+    };
+}
 
-mod generated;
-
-pub use generated::*;
+pub(crate) use {builtin, place};
 
 builtin! {
     /// The smaller of two numbers, of vectors component by component.

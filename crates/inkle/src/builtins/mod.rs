@@ -1,14 +1,48 @@
-//! The built-ins of kernels: functions that are called in kernels and functions with `#[inkle::func]`, and nowhere else.
+//! The built-ins of kernels: functions that kernels, and functions with `#[inkle::func]`, call, and the host too.
 //!
 //! Their forms come from the registry that Python kernels are checked against.
+//!
+//! On the host a built-in runs as a kernel of one thread on the CPU, compiled at the first call with arguments of its types, in
+//! some milliseconds, or found in the cache. So it gives what it gives in a kernel, except that a kernel may fuse a product in it
+//! with a sum around it. It takes the feature `llvm`; without it the call panics. Only kernels have [`tid`] and [`block_dim`],
+//! atomic updates and [`grad`].
+//!
+//! ```
+//! use inkle::prelude::*;
+//!
+//! let quarter = quat_from_axis_angle(Vec3::new(0.0, 0.0, 1.0), 0.5 * std::f32::consts::PI);
+//! let turned = quat_rotate(quarter, Vec3::new(2.0, 0.0, 0.0));
+//! assert!(length(turned - Vec3::new(0.0, 2.0, 0.0)) < 1e-6);
+//! let mut state = rand_init(42);
+//! assert_ne!(randf(&mut state), randf(&mut state));
+//! ```
 
 mod grad;
 
+use inkle_ir::Type;
+use inkle_value::{Subscripts, Value, host, only_in_kernels};
+
 pub use grad::{Differentiable, GradientArgs, grad};
 pub use inkle_value::builtins::*;
-use inkle_value::{Subscripts, only_in_kernels};
 
 use crate::array::{Array, IndexedArray};
+
+impl<T: Value> host::Stored for &Array<T> {
+    fn ty(&self) -> Type {
+        Type::array(T::ty(), 1)
+    }
+
+    fn store(&self, bytes: &mut [u8]) {
+        let device = self.device();
+        assert!(
+            device.is_cpu(),
+            "a built-in that the host calls takes arrays of the CPU; this one is on {device}"
+        );
+        for (place, word) in bytes.chunks_exact_mut(8).zip(self.runtime().desc().words()) {
+            place.copy_from_slice(&word.to_ne_bytes());
+        }
+    }
+}
 
 /// What atomic updates work on: an [`Array`] or an [`IndexedArray`] of `D` dimensions.
 #[diagnostic::on_unimplemented(
@@ -35,7 +69,7 @@ macro_rules! callables {
         #[derive(Debug)]
         pub enum $name {}
 
-        impl inkle_value::builtins::Builtin for $name {
+        impl Builtin for $name {
             const NAME: &'static str = $builtin;
         }
     )* };
@@ -135,21 +169,23 @@ pub fn atomic_cas<A: Elements<D>, I: Subscripts<D>, const D: usize>(
 
 /// The number of elements at the front of an ascending array that are below a value.
 #[track_caller]
-pub fn lower_bound<T>(array: &Array<T>, value: T) -> i32 {
-    let _ = (array, value);
-    only_in_kernels("`lower_bound`")
+pub fn lower_bound<T: Value>(array: &Array<T>, value: T) -> i32 {
+    host::call::<lower_bound, (Array<T>, T), _>(&mut [host::given(&array), host::given(&value)])
 }
 
 /// As [`lower_bound`], in the part of the array from `begin` to before `end`; the result counts from the array's first.
 #[track_caller]
-pub fn lower_bound_arr_begin_arr_end<T>(array: &Array<T>, begin: i32, end: i32, value: T) -> i32 {
-    let _ = (array, begin, end, value);
-    only_in_kernels("`lower_bound_arr_begin_arr_end`")
+pub fn lower_bound_arr_begin_arr_end<T: Value>(array: &Array<T>, begin: i32, end: i32, value: T) -> i32 {
+    host::call::<lower_bound, (Array<T>, i32, i32, T), _>(&mut [
+        host::given(&array),
+        host::given(&begin),
+        host::given(&end),
+        host::given(&value),
+    ])
 }
 
 /// Draws the index of an element, by the state of a random number generator and a cumulative distribution.
 #[track_caller]
 pub fn sample_cdf(state: &mut u32, cdf: &Array<f32>) -> i32 {
-    let _ = (state, cdf);
-    only_in_kernels("`sample_cdf`")
+    host::call::<sample_cdf, (u32, Array<f32>), _>(&mut [host::changed(state), host::given(&cdf)])
 }

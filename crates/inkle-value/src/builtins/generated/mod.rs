@@ -26,5 +26,4 @@ use super::{Builtin, Overload, builtin};
 use crate::matrix::Matrix;
 use crate::quaternion::{Quaternion, Transform};
 use crate::scalar::{Float, Int, Number, Scalar};
-use crate::subscript::only_in_kernels;
 use crate::vector::Vector;
