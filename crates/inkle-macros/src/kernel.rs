@@ -35,7 +35,6 @@ pub fn expand(options: TokenStream, mut item: syn::ItemFn) -> syn::Result<TokenS
         let message = "kernels return nothing; write results into a `&mut Array`";
         return Err(syn::Error::new_spanned(ty, message));
     }
-    item.sig.inputs.iter().try_for_each(refuse_of_the_host)?;
     let variables = generics::variables(&item.sig.generics)?;
     let Parts { params, text, names, sites, .. } = parts::take_apart(&mut item, &variables, true)?;
     let syn::ItemFn { attrs, vis, sig, .. } = &item;
@@ -179,36 +178,6 @@ pub fn expand(options: TokenStream, mut item: syn::ItemFn) -> syn::Result<TokenS
             #any
         };
     })
-}
-
-/// A parameter of a type that programs often have and kernels never: one message says what to do, where rustc has several.
-fn refuse_of_the_host(input: &syn::FnArg) -> syn::Result<()> {
-    let syn::FnArg::Typed(typed) = input else { return Ok(()) };
-    let last = |ty: &syn::Type| match ty {
-        syn::Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()),
-        _ => None,
-    };
-    let referred = match &*typed.ty {
-        syn::Type::Reference(reference) => &*reference.elem,
-        other => other,
-    };
-    let message = match (referred, last(referred).as_deref()) {
-        (syn::Type::Slice(_), _) | (_, Some("Vec" | "Box" | "Rc" | "Arc")) => {
-            "kernels take many values as `&Array<T>` or `&mut Array<T>`; `Array::from_slice` makes one"
-        }
-        (_, Some("String" | "str")) => "kernels know no texts but those of `println!` and `assert!`",
-        (_, Some("Option" | "Result")) => {
-            "kernels know no `Option` and no `Result`; pass a value and a `bool` that says whether it counts"
-        }
-        (_, Some("Array" | "IndexedArray")) if matches!(*typed.ty, syn::Type::Path(_)) => {
-            "kernels take arrays by reference: `&Array` to read, `&mut Array` to write"
-        }
-        (syn::Type::BareFn(_) | syn::Type::ImplTrait(_), _) => {
-            "kernels cannot take functions; write one with `#[inkle::func]` and call it by its name"
-        }
-        _ => return Ok(()),
-    };
-    Err(syn::Error::new_spanned(&typed.ty, message))
 }
 
 /// The type with `'__args` wherever a lifetime is left out.

@@ -90,6 +90,7 @@ pub fn take_apart(item: &mut syn::ItemFn, variables: &[Variable], is_kernel: boo
     if let Some(token) = refused.into_iter().flatten().next() {
         return Err(syn::Error::new_spanned(token, "kernels and their functions are plain `fn`"));
     }
+    refuse_of_the_host(sig)?;
     let last = item.block.brace_token.span.close();
     let source = Source::new(first_place(item), last);
     let names: Vec<String> = variables.iter().map(|v| v.name().to_string()).collect();
@@ -158,6 +159,48 @@ pub fn take_apart(item: &mut syn::ItemFn, variables: &[Variable], is_kernel: boo
     };
     let sites = shadow(item, &params, count);
     Ok(Parts { params, text, names, sites, site_count: count })
+}
+
+/// What a parameter or result has for a type that programs often have and kernels never: one message says what to do, where rustc
+/// has several.
+fn refuse_of_the_host(sig: &syn::Signature) -> syn::Result<()> {
+    let inputs = sig.inputs.iter().filter_map(|input| match input {
+        syn::FnArg::Typed(typed) => Some(&*typed.ty),
+        syn::FnArg::Receiver(_) => None,
+    });
+    let output = match &sig.output {
+        syn::ReturnType::Type(_, ty) => Some(&**ty),
+        syn::ReturnType::Default => None,
+    };
+    inputs.chain(output).try_for_each(refuse_type_of_the_host)
+}
+
+fn refuse_type_of_the_host(ty: &syn::Type) -> syn::Result<()> {
+    let last = |ty: &syn::Type| match ty {
+        syn::Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()),
+        _ => None,
+    };
+    let referred = match ty {
+        syn::Type::Reference(reference) => &*reference.elem,
+        other => other,
+    };
+    let message = match (referred, last(referred).as_deref()) {
+        (syn::Type::Slice(_), _) | (_, Some("Vec" | "Box" | "Rc" | "Arc")) => {
+            "kernels take many values as `&Array<T>` or `&mut Array<T>`; `Array::from_slice` makes one"
+        }
+        (_, Some("String" | "str")) => "kernels know no texts but those of `println!` and `assert!`",
+        (_, Some("Option" | "Result")) => {
+            "kernels know no `Option` and no `Result`; pass a value and a `bool` that says whether it counts"
+        }
+        (_, Some("Array" | "IndexedArray")) if matches!(ty, syn::Type::Path(_)) => {
+            "kernels take arrays by reference: `&Array` to read, `&mut Array` to write"
+        }
+        (syn::Type::BareFn(_) | syn::Type::ImplTrait(_), _) => {
+            "kernels cannot take functions; write one with `#[inkle::func]` and call it by its name"
+        }
+        _ => return Ok(()),
+    };
+    Err(syn::Error::new_spanned(ty, message))
 }
 
 /// The bytes of a tree.

@@ -14,6 +14,9 @@ const SCALARS: [&str; 15] = [
     "f64",
 ];
 
+/// Types of programs that take memory, which threads of kernels cannot.
+const TAKE_MEMORY: [&str; 8] = ["Vec", "VecDeque", "Box", "Rc", "Arc", "String", "HashMap", "BTreeMap"];
+
 /// Methods of numbers that are built-ins of kernels: Rust's name, the built-in's, the number of arguments.
 const METHODS: &[(&str, &str, usize)] = &[
     ("sqrt", "sqrt", 0),
@@ -140,6 +143,13 @@ impl Lower<'_> {
         last: &str,
         span: Span,
     ) -> Expr {
+        if TAKE_MEMORY.contains(&owner) {
+            let message = format!(
+                "kernels take no memory, so they have no `{owner}`; an array of fixed length is `[0.0; 4]`, and as many values as \
+                 there are threads are a parameter `&mut Array`"
+            );
+            return self.error(func, message);
+        }
         let whole = expr.clone();
         let syn::Expr::Call(called) = expr else { unreachable!("the caller saw a call") };
         let mut path = func.path.clone();
@@ -284,9 +294,8 @@ impl Lower<'_> {
             _ => self.error(
                 at,
                 format!(
-                    "kernels do not know the method `{name}` with {} arguments; they know those of numbers that are built-ins \
-                     (`sqrt`, `min`, `powf` ...), `cast`, and `len` and `shape` of arrays; built-ins are functions",
-                    args.len()
+                    "kernels do not know `{name}`; of methods they know those of numbers that are built-ins (`sqrt`, `min`, `powf` \
+                     ...), `cast`, and `len` and `shape` of arrays; built-ins are functions: `length(v)`"
                 ),
             ),
         }
@@ -300,6 +309,11 @@ impl Lower<'_> {
         let mut args: Vec<syn::Expr> = match (name.as_str(), parsed) {
             ("assert" | "debug_assert" | "println", Ok(args)) => args.into_iter().collect(),
             ("assert" | "debug_assert" | "println", Err(error)) => return self.error(expr, error),
+            ("vec", _) => {
+                let message =
+                    "kernels take no memory, so they have no `vec!`; an array of fixed length is `[0.0; 4]`";
+                return self.error(&mac.mac.path, message);
+            }
             _ => {
                 return self.error(
                     &mac.mac.path,

@@ -80,6 +80,8 @@ pub struct Lower<'s> {
     /// Names of type and size parameters that the checker binds, in generic functions.
     variables: Vec<String>,
     errors: Option<syn::Error>,
+    /// Whether the function has a result.
+    returns: bool,
     /// The number of sites.
     pub sites: usize,
     /// The names that start with `$`.
@@ -100,6 +102,7 @@ impl<'s> Lower<'s> {
             counts: HashMap::new(),
             variables,
             errors: None,
+            returns: false,
             sites: 0,
             names: Vec::new(),
             items: Vec::new(),
@@ -121,6 +124,7 @@ impl<'s> Lower<'s> {
             syn::Stmt::Item(item @ (syn::Item::Use(_) | syn::Item::Const(_))) => Some(item.clone()),
             _ => None,
         }));
+        self.returns = returns;
         let dest = if returns { Dest::Return } else { Dest::Ignore };
         self.block(block, &dest);
         match self.errors.take() {

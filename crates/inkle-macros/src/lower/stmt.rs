@@ -133,6 +133,11 @@ impl Lower<'_> {
             syn::Expr::Continue(_) => return self.continue_(expr, span),
             syn::Expr::Return(ret) => {
                 match &mut ret.expr {
+                    Some(value) if !self.returns => {
+                        let message = "nothing is returned here, since the signature has no `->`; kernels write results into a \
+                                       `&mut Array`";
+                        self.error(value, message);
+                    }
                     Some(value) => {
                         let value = self.expr(value);
                         self.push(StmtKind::Return(Some(value)), span);
