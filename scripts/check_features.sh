@@ -11,7 +11,7 @@ with() {
 
 # Warnings of what is left out show where everything is.
 with "" clippy --lib --test without -- -D warnings
-with "" test --test without
+with "" test --lib --test without
 with "cuda" test --test without
 with "dynamic-llvm" test --test without
 # Alone, the example has neither; in the whole workspace it shares the library of those that do.

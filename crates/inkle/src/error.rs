@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::{fmt, io};
 
 use inkle_graph::GraphError;
+use inkle_ir::Type;
 use inkle_module::{AotError, CompileError};
 use inkle_runtime::{Device, RuntimeError};
 
@@ -31,6 +32,31 @@ pub enum Error {
         found: Device,
         /// The device of the launch.
         expected: Device,
+    },
+    /// A kernel failed on a GPU; found when the program [waits for each launch](crate::set_verify_cuda).
+    Failed {
+        /// The kernel.
+        kernel: &'static str,
+        /// What the driver said.
+        error: RuntimeError,
+    },
+    /// What a prepared launch is to have as an argument fits none of its parameters.
+    Argument {
+        /// The kernel.
+        kernel: &'static str,
+        /// The parameter.
+        param: String,
+        /// The parameter's type; nothing if the kernel has no such parameter.
+        expected: Option<Type>,
+        /// The argument's type.
+        found: Type,
+    },
+    /// A prepared launch is to have `&` of an array that the kernel writes.
+    Shared {
+        /// The kernel.
+        kernel: &'static str,
+        /// The parameter.
+        param: String,
     },
     /// The extents of a launch are negative or too large.
     Extents {
@@ -104,6 +130,19 @@ impl fmt::Display for Error {
                 f,
                 "kernel `{kernel}`: argument `{param}` is an array on device {found}, but the kernel is launched on {expected}"
             ),
+            Error::Failed { kernel, error } => write!(f, "kernel `{kernel}` failed: {error}"),
+            Error::Argument { kernel, param, expected: None, .. } => {
+                write!(f, "kernel `{kernel}` has no parameter `{param}`")
+            }
+            Error::Argument { kernel, param, expected: Some(expected), found } => {
+                write!(
+                    f,
+                    "kernel `{kernel}`: parameter `{param}` is of type {expected}, and the argument of type {found}"
+                )
+            }
+            Error::Shared { kernel, param } => {
+                write!(f, "kernel `{kernel}` writes to `{param}`, so the argument has to be `&mut`")
+            }
             Error::Extents { kernel, extents } => write!(
                 f,
                 "kernel `{kernel}`: a launch over {extents:?} is not possible; extents are not below 0, and their product is below 2^63; \
@@ -135,11 +174,21 @@ impl fmt::Display for Error {
     }
 }
 
+impl Error {
+    /// What waiting for a launch reported: a failed check names its kernel by itself.
+    pub(crate) fn failed(kernel: &'static str, error: RuntimeError) -> Error {
+        match error {
+            RuntimeError::Cuda(_) => Error::Failed { kernel, error },
+            other => Error::Runtime(other),
+        }
+    }
+}
+
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Compile(error) => Some(error),
-            Error::Runtime(error) => Some(error),
+            Error::Runtime(error) | Error::Failed { error, .. } => Some(error),
             Error::Graph(error) => Some(error),
             Error::Ahead(error) => Some(&**error),
             Error::File { error, .. } => Some(&**error),

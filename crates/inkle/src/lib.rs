@@ -200,10 +200,10 @@ pub use inkle_macros::Struct;
 /// # On the host
 ///
 /// It is a function of Rust like any other there, compiled by rustc: methods of numbers (`x.sqrt()`), operators, components of
-/// vectors and matrices, loops, `assert!` and `println!` do what they do in any program. Three things differ. [Built-ins](builtins)
-/// and elements of arrays are for kernels only, and a function that uses one panics when the host calls it. Sums of integers that
-/// overflow wrap in kernels and panic where overflow checks are. Kernels may fuse a product and a sum, so that floats can differ in
-/// their last bit.
+/// vectors and matrices, loops, `assert!` and `println!` do what they do in any program, and [built-ins](builtins) compute what they
+/// compute in kernels. Three things differ. Elements of arrays are for kernels only, and a function that uses one panics when the
+/// host calls it, as one with `tid` or an atomic update does. Sums of integers that overflow wrap in kernels and panic where overflow
+/// checks are. Kernels may fuse a product and a sum, so that floats can differ in their last bit.
 ///
 /// # Gradients
 ///
@@ -285,7 +285,8 @@ pub use inkle_macros::func;
 ///   multiprocessor is to hold at once, `launch_bounds = (128, 4)`: how many registers a thread may have follows from it.
 /// - `enable_backward`: whether a [`Tape`] may run it backwards, on.
 ///
-/// [`#[inkle::options(..)]`](macro@options) before a module chooses for all kernels in it.
+/// [`#[inkle::options(..)]`](macro@options) before a module chooses for all kernels in it, [`set_defaults`] for all of a program
+/// that say nothing themselves.
 pub use inkle_macros::kernel;
 /// Chooses options for all kernels of a module, those of modules inside included: what the attribute of a kernel, or of a
 /// module inside, says itself wins.
@@ -331,7 +332,9 @@ pub use inkle_value::{
 };
 #[cfg(feature = "llvm")]
 pub use kernel::compile_ahead;
-pub use kernel::{AnyKernel, LaunchOptions, Prepared, add_kernels, load_kernels};
+pub use kernel::{
+    AnyKernel, Defaults, LaunchOptions, Prepared, add_kernels, load_kernels, set_defaults, set_verify_cuda,
+};
 pub use report::Report;
 pub use scope::{synchronize, with_device, with_stream};
 pub use tape::{AnyArray, Overwrite, Tape, TapeDrawing, on_backward, on_backward_of, tape_scope};

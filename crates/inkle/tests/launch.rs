@@ -308,3 +308,65 @@ fn elements_set_through_a_list_forget_their_gradient() -> Result<()> {
     assert_eq!((y.to_vec()?, x.grad().unwrap().to_vec()?), (vec![2.0, 4.0, 10.0], vec![2.0, 2.0, 0.0]));
     Ok(())
 }
+
+#[derive(Clone, Copy, Debug, inkle::Struct)]
+struct Gains {
+    p: f32,
+    d: f64,
+}
+
+#[inkle::kernel]
+fn control(x: &Array<f32>, u: &mut Array<f32>, gains: Gains, n: i64) {
+    let i = tid();
+    u[i] = gains.p * x[i] + gains.d as f32 + n as f32;
+}
+
+#[test]
+fn the_arguments_of_a_prepared_launch_can_be_changed() -> Result<()> {
+    let x = Array::from_slice(&[1.0f32, 2.0, 3.0])?;
+    let table = Array::from_shape([2, 2], &[5.0f32, 0.0, 6.0, 0.0])?;
+    let (mut u, mut v) = (Array::<f32>::zeros(3)?, Array::<f32>::zeros(3)?);
+    let column = table.select((.., 0))?;
+    let mut prepared = control.prepare(3, (&x, &mut u, Gains { p: 2.0, d: 0.0 }, 0))?;
+    prepared.run()?;
+    prepared.set("gains", Gains { p: 10.0, d: 0.5 })?;
+    prepared.set("n", 100i64)?;
+    prepared.set("u", &mut v)?;
+    // Elements that are not next to each other are for other code than the launch had.
+    prepared.set("x", &*column)?;
+    prepared.set_dim(2)?;
+    prepared.run()?;
+
+    let wrong = [
+        prepared.set("n", 1i32).unwrap_err(),
+        prepared.set("m", 1i64).unwrap_err(),
+        prepared.set("u", &x).unwrap_err(),
+        prepared.set_dim(-1).unwrap_err(),
+    ];
+    let texts = wrong.map(|error| error.to_string());
+    assert_eq!(texts[0], "kernel `control`: parameter `n` is of type i64, and the argument of type i32");
+    assert_eq!(texts[1], "kernel `control` has no parameter `m`");
+    assert_eq!(texts[2], "kernel `control` writes to `u`, so the argument has to be `&mut`");
+    assert!(texts[3].contains("[-1, 1, 1, 1]"), "{}", texts[3]);
+    // It is as it was before.
+    prepared.run()?;
+    drop(prepared);
+    assert_eq!((u.to_vec()?, v.to_vec()?), (vec![2.0, 4.0, 6.0], vec![150.5, 160.5, 0.0]));
+    Ok(())
+}
+
+#[test]
+fn a_prepared_launch_is_recorded_with_what_it_has_now() -> Result<()> {
+    let (x, y) = (Array::from_slice(&[1.0f32])?.with_grad()?, Array::from_slice(&[2.0f32])?.with_grad()?);
+    let mut u = Array::<f32>::zeros(1)?.with_grad()?;
+    {
+        let mut prepared = control.prepare(1, (&x, &mut u, Gains { p: 3.0, d: 0.0 }, 0))?;
+        prepared.set("x", &y)?;
+        let tape = inkle::Tape::record(|| prepared.run())?;
+        drop(prepared);
+        u.grad_mut().unwrap().fill(1.0)?;
+        tape.backward()?;
+    }
+    assert_eq!((x.grad().unwrap().to_vec()?, y.grad().unwrap().to_vec()?), (vec![0.0], vec![3.0]));
+    Ok(())
+}

@@ -56,8 +56,13 @@ fn launches_take_no_memory() -> inkle::Result<()> {
     );
     add.launch(n, (&x, &mut y, 1.0))?;
     let plain = allocations(|| (0..98).try_for_each(|_| add.launch(n, (&x, &mut y, 1.0))))?;
-    let prepared = add.prepare(n, (&x, &mut y, 2.0))?;
-    let again = allocations(|| (0..100).try_for_each(|_| prepared.run()))?;
+    let mut prepared = add.prepare(n, (&x, &mut y, 0.0))?;
+    let again = allocations(|| {
+        (0..100).try_for_each(|i| {
+            prepared.set("by", [1.0f32, 3.0][i % 2])?;
+            prepared.run()
+        })
+    })?;
     drop(prepared);
     assert_eq!((plain, again), (0, 0));
     assert_eq!(y.to_vec()?, [300.0; 64]);

@@ -45,6 +45,18 @@ fn a_launch_without_code_and_compiler_says_what_to_write() -> inkle::Result<()> 
 }
 
 #[test]
+fn a_built_in_on_the_host_without_a_compiler_says_what_it_needs() {
+    let called = std::panic::catch_unwind(|| sin(0.5f32));
+    if cfg!(feature = "llvm") {
+        assert_eq!(called.unwrap(), 0.5f32.sin());
+        return;
+    }
+    let message = called.unwrap_err();
+    let text = message.downcast_ref::<String>().cloned().unwrap_or_default();
+    assert!(text.contains("`sin`") && text.contains("feature `llvm`"), "{text}");
+}
+
+#[test]
 fn bytes_that_are_no_kernels_are_refused() {
     let error = inkle::add_kernels(b"something else").unwrap_err();
     assert!(matches!(error, inkle::Error::Ahead(_)), "{error:?}");

@@ -20,6 +20,7 @@ use inkle_module::{AotMember, ArrayGrad, CheckOptions, Loaded, Options, signatur
 use inkle_runtime::Device;
 
 use super::code::{Code, Origin, Variant};
+use super::defaults;
 use super::definition::{Definition, Name, Text, instance_key};
 #[cfg(feature = "llvm")]
 use super::environment::RustEnvironment;
@@ -76,7 +77,7 @@ impl Settings {
     /// Those of a kernel that chooses nothing, in a program built with or without debug assertions.
     pub fn new(checks: bool) -> Settings {
         let (options, check) = (Options::default(), CheckOptions::default());
-        Settings {
+        defaults::choose(Settings {
             checks,
             fast_math: options.fast_math,
             fuse_fp: options.fuse_fp,
@@ -90,7 +91,7 @@ impl Settings {
             max_registers: 0,
             launch_bounds: Bounds::default(),
             enable_backward: true,
-        }
+        })
     }
 }
 
@@ -101,6 +102,17 @@ pub struct Facts {
     pub contiguous: u64,
     /// Elements and gradients start at multiples of 16 bytes, or are not there.
     pub aligned: u64,
+}
+
+impl Facts {
+    /// With what holds of argument `index` taken from `of`.
+    pub fn with(self, index: usize, of: Facts) -> Facts {
+        let bit = if index < 64 { 1 << index } else { 0 };
+        Facts {
+            contiguous: self.contiguous & !bit | of.contiguous & bit,
+            aligned: self.aligned & !bit | of.aligned & bit,
+        }
+    }
 }
 
 /// A kernel with its instances: one, unless it is generic.
@@ -118,6 +130,7 @@ pub struct Instance {
     definition: &'static Definition,
     settings: Settings,
     types: Vec<Type>,
+    layout: ParamLayout,
     /// The size of the parameter block, 8-byte words.
     pub(crate) words: usize,
     /// The bits of parameters that are arrays; those seen through lists are not contiguous whatever their memory is.
@@ -175,7 +188,8 @@ impl Instance {
             _ => None,
         });
         let types: Vec<Type> = types.collect();
-        let words = (ParamLayout::new(types.iter().copied()).size as usize).div_ceil(8);
+        let layout = ParamLayout::new(types.iter().copied());
+        let words = (layout.size as usize).div_ceil(8);
         let is_strided = |ty: &Type| ty.as_array().is_some_and(|array| array.kind == ArrayKind::Strided);
         let arrays = types.iter().enumerate().take(64).filter(|(_, ty)| is_strided(ty));
         let arrays = arrays.fold(0, |mask, (index, _)| mask | 1 << index);
@@ -183,6 +197,7 @@ impl Instance {
             definition,
             settings,
             types,
+            layout,
             words,
             arrays,
             forward: OnceLock::new(),
@@ -199,6 +214,16 @@ impl Instance {
     /// The name of a parameter.
     pub(crate) fn param_name(&self, index: usize) -> String {
         self.definition.param_name(index).to_owned()
+    }
+
+    /// The number of the parameter of a name.
+    pub(crate) fn param_index(&self, name: &str) -> Option<usize> {
+        (0..self.types.len()).find(|&index| self.definition.param_name(index) == name)
+    }
+
+    /// Where a parameter lies in the block, bytes.
+    pub(crate) fn offset(&self, param: usize) -> usize {
+        self.layout.args[param].offset as usize
     }
 
     /// The types of the parameters.
@@ -375,8 +400,7 @@ impl Instance {
         &'static self,
         loaded: &Arc<Loaded>,
     ) -> (GraphKernel, Option<Arc<dyn KernelSource>>) {
-        let places = ParamLayout::new(self.types.iter().copied()).args;
-        let params = self.types.iter().zip(places).enumerate();
+        let params = self.types.iter().zip(&self.layout.args).enumerate();
         let params = params
             .map(|(index, (ty, place))| KernelParam {
                 name: self.param_name(index),
@@ -524,4 +548,39 @@ pub fn compile_ahead(kernels: &[AnyKernel], targets: &[CodeTarget]) -> Result<Ve
         ..kernel.0.as_member()
     };
     Ok(AotSet::encode(kernels.iter().zip(&checked).map(member).collect(), &files))
+}
+
+#[cfg(all(test, not(feature = "llvm")))]
+mod tests {
+    use inkle_module::{AotFile, AotSet};
+
+    use super::AnyKernel;
+    use crate::prelude::*;
+
+    #[inkle::kernel(checks = false)]
+    fn double(x: &mut Array<f32>) {
+        x[tid()] *= 2.0;
+    }
+
+    #[test]
+    fn a_program_with_code_for_gpus_alone_says_so_on_the_cpu() -> crate::Result<()> {
+        let target = "sm_90".parse().unwrap();
+        let file = AotFile { target: inkle_module::machine(target), kernels: Vec::new() };
+        let bytes = AotSet::encode(vec![AnyKernel::from(double).0.as_member()], &[(target, file)]);
+        crate::add_kernels(bytes.leak())?;
+        let mut x = Array::full(3, 1.0f32)?;
+        let text = double.launch(3, (&mut x,)).unwrap_err().to_string();
+        let parts = [
+            "double(array<f32, 1>)",
+            "there is code for sm_90",
+            "this machine's CPU is of",
+            "`.target(\"",
+            "in build.rs",
+        ];
+        for part in parts {
+            assert!(text.contains(part), "{part} is not in: {text}");
+        }
+        assert_eq!(x.to_vec()?, [1.0; 3]);
+        Ok(())
+    }
 }

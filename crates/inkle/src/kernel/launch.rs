@@ -2,16 +2,18 @@
 
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use inkle_graph::capture;
-use inkle_ir::{LaunchBounds, MAX_DIMS};
+use inkle_ir::{LaunchBounds, MAX_DIMS, array_names};
 use inkle_module::Loaded;
 use inkle_runtime::record::Verdict;
 use inkle_runtime::{self as rt, Device, LaunchConfig, Stream};
 
 use super::code::Code;
 use super::instance::{Facts, Instance};
-use super::packer::{Held, Packer};
+use super::packer::{Argument, Held, Packer};
+use crate::dim::Dim;
 use crate::error::{Error, Result};
 
 /// Parameter blocks up to this many words live on the stack.
@@ -56,6 +58,15 @@ impl LaunchOptions {
         self.max_blocks = blocks;
         self
     }
+}
+
+/// Whether each launch on a GPU is waited for.
+static VERIFY_CUDA: AtomicBool = AtomicBool::new(false);
+
+/// From now on each launch on a GPU is waited for, so that a fault is reported with the kernel that it is of, and not by a later
+/// call; or no longer. Launches that are recorded into a graph are not waited for.
+pub fn set_verify_cuda(verify: bool) {
+    VERIFY_CUDA.store(verify, Ordering::Relaxed);
 }
 
 /// A launch whose parameter block is finished.
@@ -183,6 +194,9 @@ impl Ready<'_> {
                     }
                 };
                 function.launch(stream, self.words, &config)?;
+                if VERIFY_CUDA.load(Ordering::Relaxed) && !stream.is_capturing()? {
+                    stream.synchronize().map_err(|error| Error::failed(self.instance.name(), error))?;
+                }
             }
         }
         Ok(())
@@ -233,8 +247,8 @@ fn device(instance: &Instance, options: &LaunchOptions, arrays: &[Held<'_>]) -> 
 
 /// A launch that is ready to run again and again: what a loop does that has no time to lose.
 ///
-/// Code, device and parameter block are settled when it is made, and it holds the borrows of its arguments, so nothing can
-/// change what it does. On the CPU [`run`](Prepared::run) then is little more than the call of the compiled code: it takes no
+/// Code, device and parameter block are settled when it is made, and it holds the borrows of its arguments, so only
+/// [`set`](Prepared::set) and [`set_dim`](Prepared::set_dim) change what it does. On the CPU [`run`](Prepared::run) then is little more than the call of the compiled code: it takes no
 /// memory and no lock (but for kernels that update memory atomically, which mind each other), and small launches stay on the
 /// calling thread.
 ///
@@ -265,8 +279,27 @@ pub struct Prepared<'a> {
     size: u64,
     device: Device,
     facts: Facts,
-    arrays: Vec<(usize, rt::Array, bool)>,
+    arrays: Vec<Kept>,
     of: PhantomData<&'a mut ()>,
+}
+
+/// An array of a prepared launch.
+#[derive(Debug)]
+struct Kept {
+    param: usize,
+    array: rt::Array,
+    is_list: bool,
+    is_mut: bool,
+}
+
+impl Kept {
+    fn new(held: &Held<'_>) -> Kept {
+        Kept { param: held.param, array: held.array.clone(), is_list: held.is_list, is_mut: held.is_mut }
+    }
+
+    fn held(&self) -> Held<'_> {
+        Held { param: self.param, array: &self.array, is_list: self.is_list, is_mut: self.is_mut }
+    }
 }
 
 /// Makes a launch ready.
@@ -286,13 +319,103 @@ pub fn prepare<'a, 'args>(
         let device = device(instance, &LaunchOptions::default(), &arrays)?;
         let code = instance.forward()?;
         let loaded = instance.load(code, device, facts, false)?;
-        let arrays = arrays.iter().map(|held| (held.param, held.array.clone(), held.is_list)).collect();
+        let arrays = arrays.iter().map(Kept::new).collect();
         let (words, size) = (Box::from(&*words), bounds.size);
         Ok(Prepared { instance, code, loaded, words, size, device, facts, arrays, of: PhantomData })
     })
 }
 
-impl Prepared<'_> {
+impl<'a> Prepared<'a> {
+    /// Changes an argument, named by its parameter: to a value, a `&Array` or a `&mut Array` of the parameter's type.
+    ///
+    /// The launch holds the borrow of the new argument too, and goes on holding that of the one before.
+    ///
+    /// ```
+    /// use inkle::prelude::*;
+    ///
+    /// #[inkle::kernel]
+    /// fn step(x: &mut Array<f32>, v: &Array<f32>, dt: f32) {
+    ///     let i = tid();
+    ///     x[i] += dt * v[i];
+    /// }
+    ///
+    /// let (mut x, v, w) = (Array::<f32>::zeros(4)?, Array::full(4, 2.0f32)?, Array::full(4, -1.0f32)?);
+    /// let mut prepared = step.prepare(4, (&mut x, &v, 0.5))?;
+    /// prepared.run()?;
+    /// prepared.set("dt", 0.25f32)?;
+    /// prepared.set("v", &w)?;
+    /// prepared.set_dim(2)?;
+    /// prepared.run()?;
+    /// drop(prepared);
+    /// assert_eq!(x.to_vec()?, [0.75, 0.75, 1.0, 1.0]);
+    /// # Ok::<(), inkle::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when there is no such parameter, or it has another type; [`Error::Shared`] when the kernel writes to
+    /// an array given as `&`; [`Error::Devices`] when an array is on another device than the launch. The launch is then as before.
+    pub fn set<A: Argument + 'a>(&mut self, param: &str, argument: A) -> Result<()> {
+        let instance = self.instance;
+        let index = instance.param_index(param);
+        let (expected, found) = (index.map(|index| instance.types()[index]), A::ty());
+        let Some(index) = index.filter(|_| expected == Some(found)) else {
+            return Err(Error::Argument {
+                kernel: instance.name(),
+                param: param.to_owned(),
+                expected,
+                found,
+            });
+        };
+        with_words(self.words.len(), |words| {
+            words.copy_from_slice(&self.words);
+            let mut packer = Packer::again(words, index, instance.offset(index));
+            argument.pack(&mut packer)?;
+            let (words, facts, arrays) = packer.finish();
+            self.check_writes(index, &arrays)?;
+            device(instance, &LaunchOptions::default().device(self.device), &arrays)?;
+            let facts = self.facts.with(index, facts);
+            if facts != self.facts {
+                self.loaded = instance.load(self.code, self.device, facts, false)?;
+                self.facts = facts;
+            }
+            let start = self.arrays.partition_point(|kept| kept.param < index);
+            let end = self.arrays.partition_point(|kept| kept.param <= index);
+            self.arrays.splice(start..end, arrays.iter().map(Kept::new));
+            self.words.copy_from_slice(words);
+            Ok(())
+        })
+    }
+
+    /// Fails if the kernel writes to one of the arrays of a parameter that are given as `&`.
+    fn check_writes(&self, index: usize, arrays: &[Held<'_>]) -> Result<()> {
+        if arrays.is_empty() {
+            return Ok(());
+        }
+        let types = self.instance.types();
+        let names = |index: usize| array_names(&self.instance.param_name(index), types[index]);
+        let before: usize = (0..index).map(|index| names(index).len()).sum();
+        let access = self.code.access().arrays.iter().skip(before);
+        for ((held, access), param) in
+            arrays.iter().filter(|held| !held.is_list).zip(access).zip(names(index))
+        {
+            if access.elements.writes && !held.is_mut {
+                return Err(Error::Shared { kernel: self.instance.name(), param });
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes the extents.
+    ///
+    /// # Errors
+    /// [`Error::Extents`] for negative or too large ones; the launch is then as before.
+    pub fn set_dim(&mut self, dim: impl Dim) -> Result<()> {
+        let bounds = bounds(self.instance, dim.extents())?;
+        self.words[..3].copy_from_slice(&bounds.words());
+        self.size = bounds.size;
+        Ok(())
+    }
+
     /// Runs the kernel.
     ///
     /// # Errors
@@ -318,17 +441,12 @@ impl Prepared<'_> {
     }
 
     fn run_general(&self, options: &LaunchOptions) -> Result<()> {
-        let held = self.arrays.iter().map(|(param, array, is_list)| Held {
-            param: *param,
-            array,
-            is_list: *is_list,
-        });
-        let held: Vec<Held<'_>> = held.collect();
+        let held: Vec<Held<'_>> = self.arrays.iter().map(Kept::held).collect();
         crate::tape::record(self.instance, &self.words, self.facts, &held, self.device, options);
         if self.size == 0 {
             return Ok(());
         }
-        let arrays = self.arrays.iter().map(|(_, array, _)| array);
+        let arrays = self.arrays.iter().map(|kept| &kept.array);
         run_on(self.instance, (self.code, &self.loaded), &self.words, self.size, self.device, options, arrays)
     }
 }

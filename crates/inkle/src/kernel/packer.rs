@@ -35,6 +35,8 @@ pub(crate) struct Held<'a> {
     pub array: &'a rt::Array,
     /// Whether it is a list that the array before it is indexed through.
     pub is_list: bool,
+    /// Whether the argument may be written.
+    pub is_mut: bool,
 }
 
 /// What can be passed to a kernel: a value, an array by reference, or a struct of these.
@@ -65,7 +67,7 @@ impl<T: Value> Argument for T {
 impl<T: Value, const D: usize> Argument for &Array<T, D> {
     #[inline]
     fn pack<'a>(&'a self, block: &mut Packer<'_, 'a>) -> Result<()> {
-        block.array(self.runtime());
+        block.array(self.runtime(), false);
         Ok(())
     }
 }
@@ -73,21 +75,21 @@ impl<T: Value, const D: usize> Argument for &Array<T, D> {
 impl<T: Value, const D: usize> Argument for &mut Array<T, D> {
     #[inline]
     fn pack<'a>(&'a self, block: &mut Packer<'_, 'a>) -> Result<()> {
-        block.array(self.runtime());
+        block.array(self.runtime(), true);
         Ok(())
     }
 }
 
 impl<T: Value, const D: usize> Argument for &IndexedArray<T, D> {
     fn pack<'a>(&'a self, block: &mut Packer<'_, 'a>) -> Result<()> {
-        block.indexed(self);
+        block.indexed(self, false);
         Ok(())
     }
 }
 
 impl<T: Value, const D: usize> Argument for &mut IndexedArray<T, D> {
     fn pack<'a>(&'a self, block: &mut Packer<'_, 'a>) -> Result<()> {
-        block.indexed(self);
+        block.indexed(self, true);
         Ok(())
     }
 }
@@ -96,14 +98,23 @@ impl<'w, 'a> Packer<'w, 'a> {
     /// A block of zeros with the bounds of a launch.
     #[inline]
     pub(crate) fn new(words: &'w mut [u64], bounds: &LaunchBounds) -> Packer<'w, 'a> {
-        let [a, b, c, d] = bounds.dims;
-        words[0] = u64::from(a) | u64::from(b) << 32;
-        words[1] = u64::from(c) | u64::from(d) << 32;
-        words[2] = bounds.size;
+        words[..3].copy_from_slice(&bounds.words());
         Packer {
             words,
             offset: size_of::<LaunchBounds>(),
             param: 0,
+            open: SmallVec::new(),
+            facts: Facts::default(),
+            arrays: SmallVec::new(),
+        }
+    }
+
+    /// A block whose one parameter at `offset` is packed anew.
+    pub(crate) fn again(words: &'w mut [u64], param: usize, offset: usize) -> Packer<'w, 'a> {
+        Packer {
+            words,
+            offset,
+            param,
             open: SmallVec::new(),
             facts: Facts::default(),
             arrays: SmallVec::new(),
@@ -150,13 +161,11 @@ impl<'w, 'a> Packer<'w, 'a> {
     fn desc(&mut self, desc: &ArrayDesc) {
         self.offset = self.offset.next_multiple_of(align_of::<ArrayDesc>());
         let at = self.offset / 8;
-        let ArrayDesc { data, grad, shape: [a, b, c, d], strides } = *desc;
-        let [s0, s1, s2, s3] = strides.map(|s| s as u64);
-        self.words[at..at + 8].copy_from_slice(&[data, grad, pair(a, b), pair(c, d), s0, s1, s2, s3]);
+        self.words[at..at + 8].copy_from_slice(&desc.words());
         self.offset += size_of::<ArrayDesc>();
     }
 
-    fn indexed<T, const D: usize>(&mut self, array: &'a IndexedArray<T, D>) {
+    fn indexed<T, const D: usize>(&mut self, array: &'a IndexedArray<T, D>, is_mut: bool) {
         let IndexedArrayDesc { array: data, indices, shape: [a, b, c, d] } = array.desc();
         self.desc(&data);
         let at = self.offset / 8;
@@ -164,18 +173,18 @@ impl<'w, 'a> Packer<'w, 'a> {
         self.words[at + 4..at + 6].copy_from_slice(&[pair(a, b), pair(c, d)]);
         self.offset += size_of::<IndexedArrayDesc>() - size_of::<ArrayDesc>();
         let param = self.param;
-        self.arrays.push(Held { param, array: array.data(), is_list: false });
-        self.arrays.extend(array.lists().map(|array| Held { param, array, is_list: true }));
+        self.arrays.push(Held { param, array: array.data(), is_list: false, is_mut });
+        self.arrays.extend(array.lists().map(|array| Held { param, array, is_list: true, is_mut: false }));
         if self.open.is_empty() {
             self.param += 1;
         }
     }
 
     #[inline]
-    fn array(&mut self, array: &'a rt::Array) {
+    fn array(&mut self, array: &'a rt::Array, is_mut: bool) {
         let desc = array.desc();
         self.desc(&desc);
-        self.arrays.push(Held { param: self.param, array, is_list: false });
+        self.arrays.push(Held { param: self.param, array, is_list: false, is_mut });
         if !self.open.is_empty() {
             return;
         }
@@ -199,15 +208,9 @@ fn pair(low: i32, high: i32) -> u64 {
 
 // Words are written in the order of these fields.
 const _: () = {
-    assert!(offset_of!(ArrayDesc, data) == 0);
-    assert!(offset_of!(ArrayDesc, grad) == 8);
-    assert!(offset_of!(ArrayDesc, shape) == 16);
-    assert!(offset_of!(ArrayDesc, strides) == 32);
     assert!(offset_of!(IndexedArrayDesc, indices) == size_of::<ArrayDesc>());
     assert!(offset_of!(IndexedArrayDesc, shape) == size_of::<ArrayDesc>() + 32);
     assert!(size_of::<IndexedArrayDesc>() == size_of::<ArrayDesc>() + 48);
-    assert!(offset_of!(LaunchBounds, dims) == 0);
-    assert!(offset_of!(LaunchBounds, size) == 16);
 };
 
 /// Where the fields of a struct lie, one after the other.
