@@ -97,7 +97,7 @@ pub fn take_apart(item: &mut syn::ItemFn, variables: &[Variable], is_kernel: boo
     let mut lower = Lower::new(&source, if is_kernel { Vec::new() } else { names.clone() });
     let params = params(&item.sig)?;
     let defs = params.iter().map(|param| {
-        let name = lower.param(&param.name);
+        let name = lower.param(&param.name, refers(&param.ty));
         let span = source.span(param.name.span());
         ParamDef { name, annotation: None, default: None, kind: ParamKind::Normal, span }
     });
@@ -161,6 +161,20 @@ pub fn take_apart(item: &mut syn::ItemFn, variables: &[Variable], is_kernel: boo
     Ok(Parts { params, text, names, sites, site_count: count })
 }
 
+/// Whether a parameter is a `&mut` of something that is no array: an array is itself a reference to its elements.
+fn refers(ty: &syn::Type) -> bool {
+    let syn::Type::Reference(reference) = ty else { return false };
+    let is_array = match &*reference.elem {
+        syn::Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "Array" || last.ident == "IndexedArray"),
+        _ => false,
+    };
+    reference.mutability.is_some() && !is_array
+}
+
 /// What a parameter or result has for a type that programs often have and kernels never: one message says what to do, where rustc
 /// has several.
 fn refuse_of_the_host(sig: &syn::Signature) -> syn::Result<()> {
@@ -172,7 +186,23 @@ fn refuse_of_the_host(sig: &syn::Signature) -> syn::Result<()> {
         syn::ReturnType::Type(_, ty) => Some(&**ty),
         syn::ReturnType::Default => None,
     };
-    inputs.chain(output).try_for_each(refuse_type_of_the_host)
+    inputs.chain(output).try_for_each(refuse_type_of_the_host)?;
+    match output {
+        Some(ty) if has_reference(ty) => {
+            let message = "functions of kernels give values; to change something of the caller's, take it as a `&mut` parameter";
+            Err(syn::Error::new_spanned(ty, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn has_reference(ty: &syn::Type) -> bool {
+    match ty {
+        syn::Type::Reference(_) => true,
+        syn::Type::Tuple(tuple) => tuple.elems.iter().any(has_reference),
+        syn::Type::Paren(inner) => has_reference(&inner.elem),
+        _ => false,
+    }
 }
 
 fn refuse_type_of_the_host(ty: &syn::Type) -> syn::Result<()> {

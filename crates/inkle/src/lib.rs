@@ -266,7 +266,8 @@ pub use inkle_macros::func;
 /// (with `step_by` and `rev`), labels, `break` with values, `return`, structs, tuples and arrays. Integers wrap. Elements are
 /// `x[i]` and `x[(i, j)]`, with indices that are `i32` or `usize`. It calls the functions of [`builtins`], functions
 /// with [`#[inkle::func]`](macro@func) and methods of numbers (`sqrt`, `clamp`, `powi` ...). `assert!` and `println!` work.
-/// Closures, `?`, references in variables and calls of other functions are refused by rustc, at their place.
+/// A `let` can name a place, `let body = &mut bodies[i];`, which is then written through the name. Closures, `?` and calls of other
+/// functions are refused by rustc, at their place.
 ///
 /// # Options
 ///

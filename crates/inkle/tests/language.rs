@@ -425,3 +425,76 @@ fn elements_of_arrays_are_for_kernels_only() -> Result<()> {
     assert!(text.contains("an element of an array can be used in kernels only"), "{text}");
     Ok(())
 }
+
+/// What is referred to by names of its own; run on the host too.
+#[inkle::func]
+fn referred(a: &mut f32, b: &mut Vec2, turns: &mut [i32; 3]) -> f32 {
+    let first = a;
+    *first += 2.0;
+    let x = &mut b.x;
+    *x *= *first;
+    let mut i = 1;
+    let turn = &mut turns[i];
+    i += 1;
+    *turn += 10 * i as i32;
+    let again = &mut *turn;
+    *again += 1;
+    let last: &mut i32 = &mut turns[i];
+    *last = -3;
+    bump(last, if *first > 0.0 { 5 } else { 7 });
+    let mut own = 1.5f32;
+    let of_own = &mut own;
+    *of_own = of_own.max(*first);
+    own + first.sqrt()
+}
+
+#[inkle::func]
+fn bump(what: &mut i32, by: i32) {
+    let it = &mut *what;
+    *it += by;
+}
+
+#[inkle::kernel]
+fn refer(
+    a: &mut Array<f32>,
+    b: &mut Array<Vec2>,
+    turns: &mut Array<Vec3i>,
+    walks: &mut Array<Walk, 2>,
+    sums: &mut Array<f32>,
+) {
+    let mut i = tid();
+    let row = &mut turns[i];
+    let mut own = row.to_array();
+    // The places are those before the block of a later argument changed `i`.
+    sums[i] = referred(&mut a[i], &mut b[i], &mut own);
+    *row = Vec3i::from_array(own);
+    let walk = &mut walks[(i, 1)];
+    i += 100;
+    walk.steps = i;
+    walk.place.y += 0.5;
+    bump(&mut walk.steps, {
+        let by = walk.place.x as i32;
+        by + 1
+    });
+}
+
+#[test]
+fn names_refer_to_places() -> Result<()> {
+    let n = 4;
+    let (a, b) = ([1.0f32, -3.0, 0.5, 7.0], [Vec2::new(2.0, 1.0); 4]);
+    let turns: Vec<Vec3i> = (0..4).map(|i| Vec3i::new(i, 2 * i, 3 * i)).collect();
+    let walks = [Walk { place: Vec2::new(3.0, 1.0), steps: 1 }; 8];
+    let (mut x, mut y, mut z) = (Array::from_slice(&a)?, Array::from_slice(&b)?, Array::from_slice(&turns)?);
+    let (mut w, mut sums) = (Array::from_shape([4, 2], &walks)?, Array::<f32>::zeros(n)?);
+    refer.launch(n, (&mut x, &mut y, &mut z, &mut w, &mut sums))?;
+    let (x, y, z, w, sums) = (x.to_vec()?, y.to_vec()?, z.to_vec()?, w.to_vec()?, sums.to_vec()?);
+    for i in 0..n {
+        let (mut first, mut second, mut own) = (a[i], b[i], turns[i].to_array());
+        let sum = referred(&mut first, &mut second, &mut own);
+        assert_eq!((x[i], y[i], z[i].to_array()), (first, second, own), "{i}");
+        assert!(sums[i] == sum || sum.is_nan() && sums[i].is_nan(), "{i}");
+        assert_eq!((w[2 * i], w[2 * i + 1].steps), (walks[0], i as i32 + 104), "{i}");
+        assert_eq!(w[2 * i + 1].place, Vec2::new(3.0, 1.5), "{i}");
+    }
+    Ok(())
+}

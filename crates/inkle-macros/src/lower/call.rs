@@ -204,6 +204,11 @@ impl Lower<'_> {
     pub(super) fn method(&mut self, expr: &mut syn::Expr, span: Span) -> Expr {
         let syn::Expr::MethodCall(method) = expr else { unreachable!("the caller saw a method call") };
         let name = method.method.to_string();
+        if self.is_reference(&method.receiver) {
+            // In the shadow too it is the value that is looked at; the name stays what it is.
+            let (place, receiver) = (method.receiver.span(), &method.receiver);
+            *method.receiver = syn::parse_quote_spanned!(place=> (*#receiver));
+        }
         let mut values = self.exprs([&mut *method.receiver].into_iter().chain(method.args.iter_mut()));
         let receiver = values.remove(0);
         if name == "cast" && values.is_empty() {
@@ -382,7 +387,7 @@ impl Lower<'_> {
                     let Some(mut value) = value else {
                         return self.error(&format, "there are more `{}` than values");
                     };
-                    parts.push(FormatPart::Value(self.expr(&mut value), spec));
+                    parts.push(FormatPart::Value(self.looked_at(&mut value), spec));
                     shown.push(value);
                 }
             }

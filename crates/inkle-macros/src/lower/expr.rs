@@ -2,7 +2,7 @@
 
 use inkle_diag::Span;
 use inkle_frontend::tree::{BinOp, CmpOp, Expr, ExprKind, LogicOp, StmtKind, UnOp};
-use quote::{format_ident, quote_spanned};
+use quote::{ToTokens, format_ident, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::{Dest, Lower, Name, call, int, named, unit, verbatim};
@@ -29,10 +29,19 @@ impl Lower<'_> {
                     let not = self.name(Name::Not(site), span);
                     call(not, vec![operand], span)
                 }
-                _ => self.expr(&mut unary.expr),
+                _ => self.looked_at(&mut unary.expr),
             },
             syn::Expr::Path(path) => {
                 let path = path.clone();
+                if self.reference(&path).is_some() {
+                    let name = &path.path;
+                    let message = format!(
+                        "`{0}` is a `&mut`, and in kernels another name for what it refers to is made by `let` alone; its value is \
+                         `*{0}`",
+                        name.to_token_stream()
+                    );
+                    return self.error(name, message);
+                }
                 self.path(&path, span)
             }
             syn::Expr::Paren(inner) => self.expr(&mut inner.expr),
@@ -44,11 +53,11 @@ impl Lower<'_> {
                 call(ty, vec![value], span)
             }
             syn::Expr::Tuple(tuple) => {
-                let items = self.exprs(tuple.elems.iter_mut());
+                let items = self.items(tuple.elems.iter_mut());
                 Expr::new(ExprKind::Tuple(items), span)
             }
             syn::Expr::Array(array) => {
-                let items = self.exprs(array.elems.iter_mut());
+                let items = self.items(array.elems.iter_mut());
                 let site = self.pass(expr);
                 let ty = self.name(Name::Type(site), span);
                 call(ty, items, span)
@@ -60,18 +69,20 @@ impl Lower<'_> {
                 call(ty, vec![item], span)
             }
             syn::Expr::Index(index) => {
-                let value = self.expr(&mut index.expr);
+                let value = self.looked_at(&mut index.expr);
                 let (value, indices) = self.indices(value, index);
                 Expr::new(ExprKind::Subscript { value, indices }, span)
             }
             syn::Expr::Field(field) => {
-                let value = self.expr(&mut field.base);
+                let value = self.looked_at(&mut field.base);
                 self.member(value, &field.member, span)
             }
-            syn::Expr::Reference(reference) if reference.mutability.is_none() => self.expr(&mut reference.expr),
+            syn::Expr::Reference(reference) if reference.mutability.is_none() => {
+                self.looked_at(&mut reference.expr)
+            }
             syn::Expr::Reference(_) => self.error(
                 expr,
-                "kernels take `&mut` only of what they pass to a function; assign to the variable itself",
+                "kernels take `&mut` of what they pass to a function, and give it a name: `let p = &mut x[i];`",
             ),
             syn::Expr::Call(_) => self.call(expr, span),
             syn::Expr::MethodCall(_) => self.method(expr, span),
@@ -114,26 +125,96 @@ impl Lower<'_> {
 
     /// Lowers operands in order; those before one that needs statements are kept in variables.
     pub(super) fn exprs<'e>(&mut self, exprs: impl Iterator<Item = &'e mut syn::Expr>) -> Vec<Expr> {
-        let mut values: Vec<Expr> = Vec::new();
+        let mut values: Vec<(Expr, bool)> = Vec::new();
         for expr in exprs {
             let before = self.stmts.len();
             // A `&mut` is a place and not a value.
-            let value = match expr {
-                syn::Expr::Reference(reference) if reference.mutability.is_some() => {
-                    self.expr(&mut reference.expr)
-                }
-                _ => self.expr(expr),
+            let (value, is_place) = match self.referred(expr) {
+                Some(place) => (place, true),
+                None => (self.expr(expr), false),
             };
             if self.stmts.len() > before {
                 let later = self.stmts.split_off(before);
-                for earlier in values.iter_mut().filter(|v| !is_stable(v)) {
+                for (earlier, _) in values.iter_mut().filter(|(v, is_place)| !is_place && !is_stable(v)) {
                     *earlier = self.keep(earlier.clone());
                 }
                 self.stmts.extend(later);
             }
-            values.push(value);
+            values.push((value, is_place));
         }
-        values
+        values.into_iter().map(|(value, _)| value).collect()
+    }
+
+    /// Lowers the items of a tuple or array, which are values.
+    fn items<'e>(&mut self, exprs: impl Iterator<Item = &'e mut syn::Expr>) -> Vec<Expr> {
+        let mut exprs: Vec<&mut syn::Expr> = exprs.collect();
+        for expr in &exprs {
+            let is_new = matches!(&**expr, syn::Expr::Reference(reference) if reference.mutability.is_some());
+            if is_new || self.is_reference(expr) {
+                self.error(
+                    expr,
+                    "kernels have no `&mut` within a value; pass each to the function by itself",
+                );
+                return Vec::new();
+            }
+        }
+        self.exprs(exprs.iter_mut().map(|expr| &mut **expr))
+    }
+
+    /// The place that an expression refers to, if that is a `&mut`: its indices are what they are here.
+    pub(super) fn referred(&mut self, expr: &mut syn::Expr) -> Option<Expr> {
+        match expr {
+            syn::Expr::Paren(inner) => self.referred(&mut inner.expr),
+            syn::Expr::Group(inner) => self.referred(&mut inner.expr),
+            syn::Expr::Path(path) => self.reference(path),
+            syn::Expr::Reference(reference) if reference.mutability.is_some() => {
+                let place = self.looked_at(&mut reference.expr);
+                Some(self.fixed(place))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether an expression is the name of a `&mut`.
+    pub(super) fn is_reference(&self, expr: &syn::Expr) -> bool {
+        matches!(expr, syn::Expr::Path(path) if self.reference(path).is_some())
+    }
+
+    /// The place that the name of a `&mut` refers to.
+    fn reference(&self, path: &syn::ExprPath) -> Option<Expr> {
+        let local = self.lookup(&path.path.get_ident()?.to_string()).filter(|local| local.refers)?;
+        Some(Expr::new((*local.value.kind).clone(), self.span(path)))
+    }
+
+    /// An expression of which a part is looked at, or to which something is done: where it is the name of a `&mut`, what that refers to.
+    pub(super) fn looked_at(&mut self, expr: &mut syn::Expr) -> Expr {
+        match expr {
+            syn::Expr::Paren(inner) => self.looked_at(&mut inner.expr),
+            syn::Expr::Group(inner) => self.looked_at(&mut inner.expr),
+            syn::Expr::Path(path) => match self.reference(path) {
+                Some(place) => place,
+                None => self.expr(expr),
+            },
+            _ => self.expr(expr),
+        }
+    }
+
+    /// A place that stays the same whatever happens to the variables in its indices; of a value a variable that holds it.
+    fn fixed(&mut self, place: Expr) -> Expr {
+        let span = place.span;
+        let kind = match *place.kind {
+            ExprKind::Name(_) => return place,
+            ExprKind::Subscript { value, indices } => {
+                let value = self.fixed(value);
+                let indices = indices.into_iter().map(|i| if is_stable(&i) { i } else { self.keep(i) });
+                ExprKind::Subscript { value, indices: indices.collect() }
+            }
+            ExprKind::Attribute { value, attr, attr_span } => {
+                ExprKind::Attribute { value: self.fixed(value), attr, attr_span }
+            }
+            kind => return self.keep(Expr::new(kind, span)),
+        };
+        Expr::new(kind, span)
     }
 
     /// A type that is written out.
@@ -150,7 +231,7 @@ impl Lower<'_> {
     fn path(&mut self, path: &syn::ExprPath, span: Span) -> Expr {
         if let Some(ident) = path.path.get_ident() {
             if let Some(local) = self.lookup(&ident.to_string()) {
-                return Expr::new((*local.kind).clone(), span);
+                return Expr::new((*local.value.kind).clone(), span);
             }
             if self.variables.iter().any(|v| ident == v) {
                 return named(&format!("${ident}"), span);

@@ -3,7 +3,7 @@
 use inkle_diag::Span;
 use inkle_frontend::tree::{CmpOp, Expr, ExprKind, LogicOp, Stmt, StmtKind};
 
-use super::{Dest, Lower, Name, int};
+use super::{Dest, Local, Lower, Name, int};
 
 /// When a pattern matches.
 enum Test {
@@ -166,8 +166,7 @@ impl Lower<'_> {
                     let unique = self.declare(&ident.ident.to_string(), span);
                     self.assign(&unique, value.clone(), span);
                 } else {
-                    let scope = self.scopes.last_mut().expect("a scope is open");
-                    scope.insert(ident.ident.to_string(), value.clone());
+                    self.let_be(ident.ident.to_string(), Local { value: value.clone(), refers: false });
                 }
                 if let Some((_, inner)) = &ident.subpat {
                     self.bind(inner, value);

@@ -67,11 +67,19 @@ enum Dest {
     Return,
 }
 
+/// What a name of a function stands for.
+#[derive(Clone)]
+struct Local {
+    value: Expr,
+    /// Whether it is a `&mut`: then `value` is the place that it refers to.
+    refers: bool,
+}
+
 /// The state of lowering one function.
 pub struct Lower<'s> {
     source: &'s Source,
     /// The names of each open block and what they stand for.
-    scopes: Vec<HashMap<String, Expr>>,
+    scopes: Vec<HashMap<String, Local>>,
     stmts: Vec<Stmt>,
     /// Whether the current point cannot be reached.
     dead: bool,
@@ -109,10 +117,12 @@ impl<'s> Lower<'s> {
         }
     }
 
-    /// Adds a parameter.
-    pub fn param(&mut self, name: &syn::Ident) -> String {
+    /// Adds a parameter, which `refers` to what the caller passed or is a value of its own.
+    pub fn param(&mut self, name: &syn::Ident, refers: bool) -> String {
         let span = self.source.span(name.span());
-        self.declare(&name.to_string(), span)
+        let unique = self.unique(&name.to_string());
+        self.let_be(name.to_string(), Local { value: named(&unique, span), refers });
+        unique
     }
 
     /// Lowers a body, which turns into its shadow.
@@ -159,9 +169,13 @@ impl<'s> Lower<'s> {
     /// A new variable of a name, with a name of its own in the tree.
     fn declare(&mut self, name: &str, span: Span) -> String {
         let unique = self.unique(name);
-        let scope = self.scopes.last_mut().expect("a scope is open");
-        scope.insert(name.to_owned(), Expr::new(ExprKind::Name(unique.clone()), span));
+        self.let_be(name.to_owned(), Local { value: named(&unique, span), refers: false });
         unique
+    }
+
+    /// From here to the end of the block a name stands for something.
+    fn let_be(&mut self, name: String, local: Local) {
+        self.scopes.last_mut().expect("a scope is open").insert(name, local);
     }
 
     fn unique(&mut self, name: &str) -> String {
@@ -175,7 +189,7 @@ impl<'s> Lower<'s> {
         self.unique("%")
     }
 
-    fn lookup(&self, name: &str) -> Option<&Expr> {
+    fn lookup(&self, name: &str) -> Option<&Local> {
         self.scopes.iter().rev().find_map(|scope| scope.get(name))
     }
 

@@ -3,7 +3,7 @@
 use inkle_diag::Span;
 use inkle_frontend::tree::{Expr, ExprKind, StmtKind};
 
-use super::{Dest, Lower, named};
+use super::{Dest, Local, Lower, named};
 
 impl Lower<'_> {
     /// Lowers a block; its value goes to `dest`.
@@ -43,6 +43,16 @@ impl Lower<'_> {
                     self.error(orelse, "kernels cannot use `let ... else`; write a `match`");
                     return;
                 }
+                if let Some(name) = simple_name(&local.pat)
+                    && let Some(place) = self.referred(&mut init.expr)
+                {
+                    if is_mutable(&local.pat) {
+                        let message = "what a name refers to is for good in kernels; leave the `mut` out";
+                        self.error(&local.pat, message);
+                    }
+                    self.let_be(name.to_string(), Local { value: place, refers: true });
+                    return;
+                }
                 let value = match &mut *init.expr {
                     // A `let` of a block or condition is set where its value is known.
                     expr @ (syn::Expr::If(_)
@@ -54,8 +64,7 @@ impl Lower<'_> {
                         let name = simple_name(&local.pat).expect("it was just seen").to_string();
                         let unique = self.unique(&name);
                         self.into(expr, &Dest::Var(unique.clone()));
-                        let scope = self.scopes.last_mut().expect("a scope is open");
-                        scope.insert(name, named(&unique, span));
+                        self.let_be(name, Local { value: named(&unique, span), refers: false });
                         return;
                     }
                     expr => self.expr(expr),
@@ -191,6 +200,14 @@ fn simple_name(pat: &syn::Pat) -> Option<&syn::Ident> {
         syn::Pat::Type(typed) => simple_name(&typed.pat),
         syn::Pat::Ident(ident) if ident.subpat.is_none() && ident.by_ref.is_none() => Some(&ident.ident),
         _ => None,
+    }
+}
+
+fn is_mutable(pat: &syn::Pat) -> bool {
+    match pat {
+        syn::Pat::Type(typed) => is_mutable(&typed.pat),
+        syn::Pat::Ident(ident) => ident.mutability.is_some(),
+        _ => false,
     }
 }
 
