@@ -107,6 +107,17 @@ pod_values! {
     [T: Number] Transform<T>, Type::Transform(T::KIND);
 }
 
+/// In kernels an array of numbers is a vector, and it is stored as one.
+impl<T: Number, const N: usize> Value for [T; N] {
+    fn store(&self, bytes: &mut [u8]) {
+        Vector(*self).store(bytes);
+    }
+
+    fn fetch(bytes: &[u8]) -> Self {
+        Vector::fetch(bytes).0
+    }
+}
+
 macro_rules! wide_values {
     ($($ty:ident as $wide:ident),*) => { $(
         impl Typed for $ty {
@@ -167,6 +178,7 @@ mod tests {
         round_trip(&[Vec3::new(1.0, 2.0, 3.0), Vec3::zero()]);
         round_trip(&[Mat33::identity(), Mat33::zero()]);
         round_trip(&[Transformf::identity()]);
+        round_trip(&[[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]]);
         round_trip(&[Vector::<3, u8>::new(1, 2, 3), Vector::<3, u8>::new(4, 5, 6)]);
     }
 

@@ -263,7 +263,7 @@ pub use inkle_macros::func;
 /// # The body
 ///
 /// It is Rust and means what it means in Rust: `let` with shadowing, `if`, `match`, `loop`, `while`, `for` over ranges
-/// (with `step_by` and `rev`), labels, `break` with values, `return`, structs, tuples and arrays. Integers wrap. Elements are
+/// (with `step_by` and `rev`) and over `[f32; 3]` and the like, labels, `break` with values, `return`, structs, tuples and arrays. Integers wrap. Elements are
 /// `x[i]` and `x[(i, j)]`, with indices that are `i32` or `usize`. It calls the functions of [`builtins`], functions
 /// with [`#[inkle::func]`](macro@func) and methods of numbers (`sqrt`, `clamp`, `powi` ...). `assert!` and `println!` work.
 /// A `let` can name a place, `let body = &mut bodies[i];`, which is then written through the name. Closures, `?` and calls of other

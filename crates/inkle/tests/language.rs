@@ -498,3 +498,41 @@ fn names_refer_to_places() -> Result<()> {
     }
     Ok(())
 }
+
+const TAPS: [f32; 3] = [0.5, 0.25, -1.0];
+
+#[inkle::func]
+fn over_arrays(i: i32, own: [i32; 4]) -> f32 {
+    let mut sum = 0.0;
+    for tap in TAPS {
+        sum = sum * 2.0 + tap;
+    }
+    let mut place = 0;
+    'steps: for step in [-1, i, 3] {
+        for each in &own {
+            if *each > 2 {
+                continue 'steps;
+            }
+            place += step * *each;
+        }
+    }
+    for which in 0..3 {
+        sum += TAPS[which] * which as f32;
+    }
+    sum + place as f32
+}
+
+#[inkle::kernel]
+fn arrays_in_loops(out: &mut Array<f32>, own: &Array<[i32; 4]>) {
+    let i = tid();
+    out[i] = over_arrays(i, own[i]);
+}
+
+#[test]
+fn loops_run_over_arrays() -> Result<()> {
+    let own = [[1, 2, 3, 4], [0, 1, 2, 2], [9, 9, 9, 9], [-1, -2, 5, 0]];
+    let mut out = Array::<f32>::zeros(4)?;
+    arrays_in_loops.launch(4, (&mut out, &Array::from_slice(&own)?))?;
+    assert_eq!(out.to_vec()?, (0..4).map(|i| over_arrays(i as i32, own[i])).collect::<Vec<_>>());
+    Ok(())
+}

@@ -127,6 +127,14 @@ impl Lower<'_> {
 
     pub(super) fn for_(&mut self, expr: &mut syn::Expr, span: Span) {
         let syn::Expr::ForLoop(for_) = expr else { unreachable!("the caller saw a for") };
+        if let Some(items) = self.items_of(&mut for_.expr) {
+            let head = items.span;
+            let count = call(builtin("len", head), vec![items.clone()], head);
+            let iter = call(builtin("range", head), vec![count], head);
+            let item =
+                |counter| Expr::new(ExprKind::Subscript { value: items, indices: vec![counter] }, head);
+            return self.counted(for_, iter, item, span);
+        }
         let Some(range) = self.range(&mut for_.expr) else { return };
         let Range { bounds, closed, step, reversed, site } = range;
         let head = bounds[1].span;
@@ -147,8 +155,19 @@ impl Lower<'_> {
         if reversed {
             iter = call(builtin("reversed", head), vec![iter], head);
         }
-        let counter = self.hidden();
         let ty = self.name(Name::Type(site), head);
+        self.counted(for_, iter, |counter| call(ty, vec![counter], head), span);
+    }
+
+    /// The loop whose variable is what `item` makes of the numbers of a range.
+    fn counted(
+        &mut self,
+        for_: &mut syn::ExprForLoop,
+        iter: Expr,
+        item: impl FnOnce(Expr) -> Expr,
+        span: Span,
+    ) {
+        let (counter, head) = (self.hidden(), iter.span);
         let label = for_.label.clone();
         let pat = &for_.pat;
         let (body, done) = self.scoped(|this| {
@@ -157,18 +176,34 @@ impl Lower<'_> {
                 match this.target(pat) {
                     Some(found) => target = Some(found),
                     None => {
-                        this.error(pat, "a loop over a range has one variable");
+                        this.error(pat, "a loop in a kernel has one variable");
                     }
                 }
                 if let Some(target) = target.clone() {
-                    let index = call(ty, vec![named(&counter, head)], head);
-                    this.push(StmtKind::Assign { targets: vec![target], value: index }, head);
+                    let value = item(named(&counter, head));
+                    this.push(StmtKind::Assign { targets: vec![target], value }, head);
                 }
                 this.block(&mut for_.body, &Dest::Ignore);
             })
         });
         let target = named(&counter, head);
         self.add_loop(StmtKind::For { target, iter, body, orelse: Vec::new() }, done, span);
+    }
+
+    /// The array that a `for` loop runs over, written out or a variable.
+    fn items_of(&mut self, expr: &mut syn::Expr) -> Option<Expr> {
+        match expr {
+            syn::Expr::Paren(inner) => self.items_of(&mut inner.expr),
+            syn::Expr::Group(inner) => self.items_of(&mut inner.expr),
+            syn::Expr::Reference(reference) if reference.mutability.is_none() => {
+                self.items_of(&mut reference.expr)
+            }
+            syn::Expr::Array(_) | syn::Expr::Path(_) => {
+                let items = self.expr(expr);
+                Some(self.keep(items))
+            }
+            _ => None,
+        }
     }
 
     /// What a `for` loop runs over: `a..b`, `a..=b`, with `.rev()` and `.step_by(n)`.
@@ -204,7 +239,10 @@ impl Lower<'_> {
                 Some(range)
             }
             other => {
-                self.error(other, "kernels loop over ranges only: `for i in 0..n`");
+                self.error(
+                    other,
+                    "kernels loop over ranges, `for i in 0..n`, and over `[f32; 3]` and the like",
+                );
                 None
             }
         }
