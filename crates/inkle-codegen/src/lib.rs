@@ -32,6 +32,8 @@ mod lower;
 #[cfg(feature = "llvm")]
 mod machine;
 #[cfg(feature = "llvm")]
+mod masks;
+#[cfg(feature = "llvm")]
 mod math;
 #[cfg(feature = "llvm")]
 mod native;

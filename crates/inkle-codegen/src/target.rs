@@ -116,6 +116,11 @@ impl CpuTarget {
         self.family() == Some(Family::Aarch64) || self.has("fma")
     }
 
+    /// Whether masks have registers of their own.
+    pub(crate) fn has_mask_registers(&self) -> bool {
+        self.has("avx512f")
+    }
+
     /// Whether loads, stores, gathers and scatters take masks without a branch per lane.
     pub(crate) fn has_masked_memory(&self) -> bool {
         self.has("avx512f") && self.has("avx512vl")
