@@ -25,8 +25,10 @@ const ALONE_LIMIT: usize = 200;
 const SEVERAL_LIMIT: usize = 80;
 /// The most vectors at a time: then hardly anything waits any more.
 const MOST_VECTORS: usize = 4;
-/// Vectors that the registers of AVX-512 hold, less those that are the same in all rounds of a loop or needed for a moment.
+/// Vectors that the registers of AVX-512 and of AVX2 hold, less those that are the same in all rounds of a loop or needed for a
+/// moment.
 const REGISTERS: usize = 28;
+const REGISTERS_AVX2: usize = 14;
 
 /// A kernel of more operations than this does not compute the places of its updates for several vectors first.
 const SCATTER_LIMIT: usize = 40;
@@ -69,8 +71,10 @@ pub(crate) fn plan(module: &Module, size: usize, cpu: &CpuTarget, options: &Opti
         Lanes::Auto if options.optimization_level == 0 => 1,
         Lanes::Auto => natural_lanes(module, cpu),
     };
-    let several = auto && wanted == cpu.natural_lanes() && cpu.has_masked_memory() && size <= SEVERAL_LIMIT;
-    let wanted = if several { vectors(module) * wanted } else { wanted };
+    let is_one_vector = auto && wanted == cpu.natural_lanes() && size <= SEVERAL_LIMIT;
+    let several = is_one_vector && cpu.has_masked_memory();
+    let wanted =
+        if several || is_one_vector && cpu.has("avx2") { vectors(module, cpu) * wanted } else { wanted };
     let alone = options.optimization_level > 0 && size <= ALONE_LIMIT && has_updates(module);
     let scalar = |reason| Plan { lanes: 1, tail: Tail::Scalar, alone: alone.then_some(1), reason };
     if wanted == 1 {
@@ -262,7 +266,7 @@ pub(crate) fn has_narrow_values(module: &Module) -> bool {
 /// How many vectors run at a time. Several where most of a kernel's time goes by in a loop whose rounds wait for each other
 /// and which lanes leave at different times, so that the processor cannot begin with the next vector meanwhile: then several go
 /// round nearly as fast as one.
-fn vectors(module: &Module) -> u32 {
+fn vectors(module: &Module, cpu: &CpuTarget) -> u32 {
     if module.has_native() || local_bytes(module) > 0 || has_narrow_values(module) {
         return 1;
     }
@@ -271,10 +275,13 @@ fn vectors(module: &Module) -> u32 {
     let mut analyser = Analyser::new(module, lane_dim(module));
     let mut found = Found::default();
     look_at(module, &mut analyser, kernel, &params, &mut found);
-    match found {
-        Found { loops: 1, others: false, live } if live * MOST_VECTORS <= REGISTERS => MOST_VECTORS as u32,
-        Found { loops: 1, others: false, .. } => 2,
-        _ => 1,
+    if found.loops != 1 || found.others {
+        return 1;
+    }
+    match found.live {
+        live if !cpu.has_mask_registers() => 1 + u32::from(live * 2 <= REGISTERS_AVX2),
+        live if live * MOST_VECTORS <= REGISTERS => MOST_VECTORS as u32,
+        _ => 2,
     }
 }
 

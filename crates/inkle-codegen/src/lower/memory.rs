@@ -104,10 +104,29 @@ impl<'m> Lower<'_, 'm> {
     fn gather(&mut self, ty: Ty, at: Val, size: u32) -> V {
         let wide = self.e.vector(ty, self.lanes);
         let addresses = self.wide(at);
+        if self.machine.reads_lanes {
+            return self.gather_lanes(ty, addresses, size);
+        }
         let types = [wide, self.e.type_of(addresses)];
         let mask = self.mask_vector();
         let v = self.e.intrinsic("llvm.masked.gather", &types, &[addresses, mask, self.e.null(wide)]);
         self.e.set_argument_align(v, 0, size);
+        v
+    }
+
+    /// Reads at an address per lane by a read for each; lanes that are not active read zeros of our own, which takes no
+    /// branches.
+    fn gather_lanes(&mut self, ty: Ty, mut addresses: V, size: u32) -> V {
+        if let Some(mask) = self.mask {
+            let zero = self.e.alloca(ty);
+            self.e.store(self.e.null(ty), zero, size);
+            addresses = self.e.select(mask, addresses, self.e.splat(zero, self.lanes));
+        }
+        let mut v = self.e.poison(self.e.vector(ty, self.lanes));
+        for lane in 0..self.lanes as i32 {
+            let address = self.e.extract_element(addresses, self.e.i32(lane));
+            v = self.e.insert_element(v, self.e.load(ty, address, size), self.e.i32(lane));
+        }
         v
     }
 
@@ -473,26 +492,43 @@ impl<'m> Lower<'_, 'm> {
                 self.e.shuffle(mask, self.e.poison(self.e.type_of(mask)), &picks)
             };
             let masks: SmallVec<[V; 4]> = if n == 1 { smallvec![mask] } else { (0..n).map(spread).collect() };
-            return access(self, Some(&masks));
+            if self.machine.masked_moves {
+                return access(self, Some(&masks));
+            }
+            // Each lane would be asked, where mostly all are active.
+            let bits = self.mask_bits(mask);
+            let full = self.e.icmp(Int::LLVMIntEQ, bits, self.e.all_ones(self.e.type_of(bits)));
+            return self.whole_or_part(full, access, |_| masks);
         };
         if !existing.may_be_all {
             let masks = self.existing_parts(existing, n);
             return access(self, Some(&masks));
         }
-        let [all, some, join] = ["all", "some", "join"].map(|name| self.e.new_block(name));
         let full = self.e.icmp(Int::LLVMIntEQ, existing.count, self.e.i32(lanes as i32));
+        self.whole_or_part(full, access, |l| l.existing_parts(existing, n))
+    }
+
+    /// Makes an access without masks where `full` holds, elsewhere with those that `masks` gives.
+    fn whole_or_part(
+        &mut self,
+        full: V,
+        mut access: impl FnMut(&mut Self, Option<&[V]>) -> SmallVec<[V; 4]>,
+        masks: impl FnOnce(&mut Self) -> SmallVec<[V; 4]>,
+    ) -> SmallVec<[V; 4]> {
+        let [all, some, join] = ["all", "some", "join"].map(|name| self.e.new_block(name));
         self.e.cond_br(full, all, some);
         self.e.at_end(all);
         let whole = access(self, None);
+        let all_end = self.e.current_block();
         self.e.br(join);
         self.e.at_end(some);
-        let masks = self.existing_parts(existing, n);
+        let masks = masks(self);
         let part = access(self, Some(&masks));
         self.e.br(join);
         self.e.at_end(join);
         let merge = |(&a, &b)| {
             let v = self.e.phi(self.e.type_of(a));
-            self.e.add_incoming(v, a, all);
+            self.e.add_incoming(v, a, all_end);
             self.e.add_incoming(v, b, some);
             v
         };

@@ -87,6 +87,10 @@ pub(crate) struct Machine {
     pub masked_memory: bool,
     /// A gather is quicker than a read for each lane.
     pub quick_gathers: bool,
+    /// Loads and stores of neighbours under masks are instructions, if slow ones.
+    pub masked_moves: bool,
+    /// Where lanes read at addresses of their own they do one after the other.
+    pub reads_lanes: bool,
     /// Functions can be called that leave all registers as they are.
     pub keeps_registers: bool,
     /// The size of a vector that can be written past the caches; zero where none can.
@@ -106,6 +110,8 @@ impl Machine {
                 f16_convert: cpu.has("f16c") || cpu.family() == Some(crate::target::Family::Aarch64),
                 masked_memory: cpu.has_masked_memory(),
                 quick_gathers: cpu.has_quick_gathers(),
+                masked_moves: cpu.has("avx"),
+                reads_lanes: !cpu.has_mask_registers(),
                 keeps_registers: cpu.family() == Some(crate::target::Family::X86),
                 stream_bytes: cpu.stream_bytes(),
             },
@@ -121,6 +127,8 @@ impl Machine {
                     f16_convert: true,
                     masked_memory: false,
                     quick_gathers: false,
+                    masked_moves: true,
+                    reads_lanes: false,
                     keeps_registers: false,
                     stream_bytes: 0,
                 }
