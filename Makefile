@@ -25,7 +25,7 @@ test: build ## run every test of Rust and Python
 conformance: build ## run Warp's own tests on inkle and print what part passes (CONFORMANCE_FLAGS=--help)
 	@$(PYTHON_VENV) scripts/conformance.py $(CONFORMANCE_FLAGS)
 
-lint: setup ## formatting, clippy, crate dependencies, tracked files, ruff
+lint: setup ## formatting, clippy, rustdoc, crate dependencies, tracked files, ruff
 	@scripts/lint.sh
 
 bench: setup ## measure inkle, as users install it, and Warp side by side on the CPU

@@ -2,13 +2,15 @@
 
 Contestants take turns, each sample in a process of its own. A first result counts from the start of the process, with no
 kernel in any cache. On the CPU the reference is plain Rust over slices, on all cores by rayon, which rustc compiled before.
-CubeCL's CPU runtime needs LLVM from its makers' site when it is built, and its CUDA runtime NVRTC when it runs: where that
-cannot be had it is left out, and the results say why.
+CubeCL's CPU runtime is built with LLVM from its makers' site; here it gets the LLVM that inkle is built with, one major version
+older, by the C interface that both have. Its CUDA runtime needs NVRTC when it runs. Where CubeCL cannot be had it is left out, and
+the results say why.
 """
 
 import argparse
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -32,8 +34,34 @@ from harness import (
 FOLDER = ROOT / "benches/rust"
 KERNELS = ("saxpy", "map", "nbody")
 PREPARED_LIMIT = 60e-9
+LLVM = Path("/usr/lib/llvm-22")
+# What CubeCL's build asks for the libraries to link: the shared one, in place of the parts of a static one.
+CONFIG = """#!/bin/sh
+for word; do
+  case $word in
+    --libs) exit 0 ;;
+    --system-libs) echo -l{library}; exit 0 ;;
+  esac
+done
+exec {config} "$@"
+"""
 # Results of two compilers differ in their last bits; sums of thousands of terms in a few more.
 TOLERANCE = 2e-3
+
+
+def llvm_for_cubecl(target):
+    """The environment in which CubeCL's build finds the installed LLVM where it would put its own, and that LLVM's version."""
+    config = LLVM / "bin/llvm-config"
+    version = subprocess.run([config, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    home = Path(target, "cubecl-llvm").resolve()
+    for each in locked("tracel-llvm-bundler"):
+        folder = home / "tracel" / f"tracel-llvm-{each}"
+        (folder / "bin").mkdir(parents=True, exist_ok=True)
+        script = folder / "bin/llvm-config"
+        script.write_text(CONFIG.format(library=f"LLVM-{version.split('.')[0]}", config=config))
+        script.chmod(0o755)
+        (folder / ".tracel-llvm-installed").touch()
+    return {"XDG_DATA_HOME": str(home)}, version
 
 
 def build(package, feature=None, flags=None):
@@ -42,6 +70,11 @@ def build(package, feature=None, flags=None):
     environment = dict(os.environ)
     if flags:
         target, environment["RUSTFLAGS"] = str(Path(target, package)), flags
+    if package == "bench-cubecl":
+        try:
+            environment.update(llvm_for_cubecl(target)[0])
+        except (OSError, subprocess.CalledProcessError) as error:
+            return None, f"there is no LLVM for its CPU runtime: {error}"
     command = ["cargo", "build", "--release", "--quiet", "--locked", "-p", package, "--target-dir", target]
     if feature:
         command += ["--features", feature]
@@ -50,6 +83,11 @@ def build(package, feature=None, flags=None):
         lines = done.stderr.strip().splitlines()
         return None, next((line for line in lines if line.startswith("error")), lines[-1] if lines else "cargo failed")
     return Path(target, "release", package), None
+
+
+def locked(package):
+    """The versions of a package in the lock file."""
+    return re.findall(f'name = "{package}"\nversion = "(.*)"', (FOLDER / "Cargo.lock").read_text())
 
 
 def measure(contestants, python, device, repeats):
@@ -62,7 +100,7 @@ def measure(contestants, python, device, repeats):
 
     def run(program, *words):
         with tempfile.TemporaryDirectory(prefix="inkle-bench-") as cache:
-            environment = dict(os.environ, INKLE_CACHE_PATH=cache, CUDA_CACHE_DISABLE="1")
+            environment = dict(os.environ, INKLE_CACHE_PATH=cache, HOME=cache, CUDA_CACHE_DISABLE="1")
             return metered([str(program), *words], environment)
 
     for _ in range(repeats):
@@ -147,6 +185,8 @@ def main():
             print(f"bench: CubeCL is left out: {why}", file=sys.stderr)
         else:
             programs["cubecl"] = program
+            if args.device == "cpu":
+                peer = f"built with LLVM {llvm_for_cubecl(program.parent.parent)[1]} in place of its makers'"
     try:
         samples = measure(programs, args.inkle_python, args.device, 1 if args.quick else args.repeats)
     except BenchError as error:
@@ -164,7 +204,7 @@ def main():
     contestants = [
         Contestant("inkle", args.inkle_python, "inkle", package_versions(args.inkle_python, ("inkle",))),
         Contestant("rayon", "", "", {"rayon": "1", "rustc": "-O -C target-cpu=native"}),
-        Contestant("cubecl", "", "", {"cubecl": "0.10", "status": peer}),
+        Contestant("cubecl", "", "", {"cubecl": locked("cubecl")[0], "status": peer}),
     ]
     name = "rust-cpu.json" if args.device == "cpu" else "rust-gpu.json"
     out = args.out or ROOT / "benches/results" / name

@@ -12,7 +12,11 @@ check() {
 }
 
 check "rustfmt" cargo fmt --all --check
-check "clippy" cargo clippy --workspace --all-targets --features inkle/glam,inkle/miette,inkle/nalgebra,inkle/ndarray,inkle-remote/stores --locked --quiet -- -D warnings
+features=inkle/glam,inkle/miette,inkle/nalgebra,inkle/ndarray
+check "clippy" cargo clippy --workspace --all-targets --features "$features,inkle-remote/stores" --locked --quiet -- -D warnings
+# Of the crates that programs in Rust use.
+check "rustdoc" env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked --quiet --features "$features" \
+    -p inkle -p inkle-build -p inkle-value -p inkle-macros
 check "crate dependencies" "$python" scripts/check_dependencies.py
 check "tracked files" "$python" scripts/check_tree.py
 check "ruff check" "$venv/bin/ruff" check --quiet

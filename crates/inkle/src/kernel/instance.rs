@@ -369,8 +369,12 @@ impl Instance {
     /// # Errors
     /// Mistakes in the kernel; when code cannot be made or loaded.
     pub fn load_usual(&'static self, device: Device) -> Result<()> {
+        self.usual(device).map(drop)
+    }
+
+    fn usual(&'static self, device: Device) -> Result<Arc<Loaded>> {
         let facts = Facts { contiguous: self.arrays, aligned: self.arrays };
-        self.load(self.forward()?, device, facts, false).map(drop)
+        self.load(self.forward()?, device, facts, false)
     }
 
     /// The simplified IR as text.
@@ -484,6 +488,21 @@ impl AnyKernel {
         let types = self.0.types().iter().enumerate();
         let names = types.flat_map(|(index, ty)| array_names(&self.0.param_name(index), *ty));
         Ok(names.zip(&code.access().arrays).map(|(name, array)| (name, array.elements)).collect())
+    }
+
+    /// The threads per block with which the most threads of the kernel are at work at once on a GPU, and the number of such blocks
+    /// that fill it. Both are one on a CPU.
+    ///
+    /// # Errors
+    /// As [`load`](AnyKernel::load), and the driver's.
+    pub fn suggested_block_dim(&self, device: Device) -> Result<(u32, u32)> {
+        if device.is_cpu() {
+            return Ok((1, 1));
+        }
+        match &*self.0.usual(device)? {
+            Loaded::Cpu(_) => Ok((1, 1)),
+            Loaded::Cuda { function, .. } => Ok(function.suggested_block_dim()?),
+        }
     }
 
     /// Compiles it for a device, or finds it in the cache, so that the first launch need not.
