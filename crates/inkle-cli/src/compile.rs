@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     /// Only kernels of this name; may be repeated.
     #[arg(long, value_name = "NAME")]
     kernel: Vec<String>,
-    /// Say why a kernel runs its threads one by one instead of in vectors.
+    /// Say why a kernel runs its threads one by one instead of in vectors, or which parts of it
     #[arg(long)]
     explain: bool,
     /// How hard to optimise, 0 to 3; by default what the program says.
@@ -69,6 +69,8 @@ struct Compiled {
     ms: Option<f64>,
     /// Why there is one lane.
     scalar: Option<Reason>,
+    /// What lanes do one after the other.
+    lane_by_lane: Vec<Reason>,
     /// The text that was asked for.
     text: Option<String>,
     /// The file that was written.
@@ -169,6 +171,7 @@ fn compile(
         bytes: None,
         ms: None,
         scalar: None,
+        lane_by_lane: Vec::new(),
         text: None,
         file: None,
         error: None,
@@ -202,6 +205,7 @@ fn compile(
     compiled.lanes = Some(artifact.lanes);
     compiled.bytes = Some(artifact.code.len());
     compiled.scalar = artifact.scalar_reason.as_ref().map(Reason::new);
+    compiled.lane_by_lane = artifact.lane_by_lane.iter().map(Reason::new).collect();
     let text = |emit| inkle_codegen::emit_text(module, target, &options, emit);
     let text = match arguments.emit {
         None => None,
@@ -246,6 +250,14 @@ impl Reason {
         };
         Reason { message: reason.message.clone(), file, line, source }
     }
+
+    /// Prints the line it is about, where there is one.
+    fn place(&self, out: &mut dyn Write) -> io::Result<()> {
+        if let (Some(file), Some(line), Some(source)) = (&self.file, self.line, &self.source) {
+            writeln!(out, "    {file}:{line}: {source}")?;
+        }
+        Ok(())
+    }
 }
 
 impl Report for Compilation {
@@ -288,13 +300,17 @@ impl Report for Compilation {
 fn explain(each: &Compiled, out: &mut dyn Write) -> io::Result<()> {
     match (&each.scalar, each.lanes) {
         (Some(reason), _) => {
-            write!(out, "    one lane: {}", reason.message)?;
-            if let (Some(file), Some(line), Some(source)) = (&reason.file, reason.line, &reason.source) {
-                write!(out, "\n    {file}:{line}: {source}")?;
-            }
-            writeln!(out)
+            writeln!(out, "    one lane: {}", reason.message)?;
+            reason.place(out)
         }
         (None, Some(1)) => writeln!(out, "    one lane: nothing is gained by more here"),
-        (None, _) => writeln!(out, "    runs in vectors"),
+        (None, _) => {
+            writeln!(out, "    runs in vectors")?;
+            for part in &each.lane_by_lane {
+                writeln!(out, "    one lane after the other: {}", part.message)?;
+                part.place(out)?;
+            }
+            Ok(())
+        }
     }
 }

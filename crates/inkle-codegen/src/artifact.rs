@@ -27,4 +27,6 @@ pub struct Artifact {
     pub lanes: u32,
     /// Why there is one lane although more were wanted.
     pub scalar_reason: Option<ScalarReason>,
+    /// What CPU code in lanes does for one lane after the other.
+    pub lane_by_lane: Vec<ScalarReason>,
 }

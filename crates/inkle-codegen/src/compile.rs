@@ -76,7 +76,14 @@ pub fn compile(module: &Module, target: &Target, options: &Options) -> Result<Ar
             }
         },
     };
-    Ok(Artifact { code, kind, entry: ENTRY.to_owned(), lanes: plan.lanes, scalar_reason: plan.reason })
+    Ok(Artifact {
+        code,
+        kind,
+        entry: ENTRY.to_owned(),
+        lanes: plan.lanes,
+        scalar_reason: plan.reason,
+        lane_by_lane: plan.lane_by_lane,
+    })
 }
 
 /// Gives what the compiler made on the way, as text.
@@ -122,7 +129,7 @@ fn generate(
         Target::Cpu(cpu) => plan(module, size, cpu, options),
         Target::Cuda(_) => {
             let lanes = gpu_lanes(module, size, options);
-            Plan { lanes, tail: Tail::Scalar, alone: None, reason: None }
+            Plan { lanes, tail: Tail::Scalar, alone: None, reason: None, lane_by_lane: Vec::new() }
         }
     };
     let lowering = trace::part(Stage::Lower);
@@ -148,6 +155,7 @@ fn generate(
             let tail = if lower.rare && plan.tail == Tail::Masked { Tail::Shared } else { plan.tail };
             lower.cpu_entry(ENTRY, plan.lanes, tail)?;
             lower.rare = false;
+            plan.lane_by_lane = std::mem::take(&mut lower.lane_by_lane);
             if options.deterministic && crate::order::depends_on_order(module) {
                 lower.e.constant_words(IN_ORDER, &[1]);
             }

@@ -184,7 +184,7 @@ impl Options {
     }
 }
 
-/// Why a kernel has one lane although more were possible or asked for.
+/// Why a kernel, or a part of it, has one lane although more were possible or asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScalarReason {
     /// The operation that does not allow more.

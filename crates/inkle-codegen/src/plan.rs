@@ -60,6 +60,8 @@ pub(crate) struct Plan {
     /// The lanes of the code's second form, to run on one thread and alone, if it has one.
     pub alone: Option<u32>,
     pub reason: Option<ScalarReason>,
+    /// What lanes do one after the other, once the code is made.
+    pub lane_by_lane: Vec<ScalarReason>,
 }
 
 /// Chooses for a kernel of `size` operations after expansion.
@@ -76,9 +78,17 @@ pub(crate) fn plan(module: &Module, size: usize, cpu: &CpuTarget, options: &Opti
     let wanted =
         if several || is_one_vector && cpu.has("avx2") { vectors(module, cpu) * wanted } else { wanted };
     let alone = options.optimization_level > 0 && size <= ALONE_LIMIT && has_updates(module);
-    let scalar = |reason| Plan { lanes: 1, tail: Tail::Scalar, alone: alone.then_some(1), reason };
+    let scalar = |reason| Plan {
+        lanes: 1,
+        tail: Tail::Scalar,
+        alone: alone.then_some(1),
+        reason,
+        lane_by_lane: Vec::new(),
+    };
     if wanted == 1 {
-        return scalar(None);
+        let span = module.kernel().map_or(Span::NONE, |k| k.span);
+        let reason = || ScalarReason { span, message: "the kernel is compiled without optimisation".into() };
+        return scalar(auto.then(reason));
     }
     if let Some(reason) = obstacle(module, options).or_else(|| local_obstacle(module, wanted)) {
         return scalar(Some(reason));
@@ -99,7 +109,8 @@ pub(crate) fn plan(module: &Module, size: usize, cpu: &CpuTarget, options: &Opti
     };
     let together =
         if several && size <= SCATTER_LIMIT && only_scatters(module) { MOST_VECTORS as u32 } else { 1 };
-    Plan { lanes: wanted, tail, alone: alone.then_some(wanted * together), reason: None }
+    let alone = alone.then_some(wanted * together);
+    Plan { lanes: wanted, tail, alone, reason: None, lane_by_lane: Vec::new() }
 }
 
 /// Whether a kernel updates memory atomically.
@@ -468,8 +479,17 @@ fn local_obstacle(module: &Module, lanes: u32) -> Option<ScalarReason> {
         let message = "the kernel asks where an array lies, and lanes mix their local arrays in memory";
         return Some(ScalarReason { span, message: message.into() });
     }
+    let (mut largest, mut span) = (0, Span::NONE);
+    for_each_op(module, |data| {
+        if let OpKind::Local(extents) = &data.kind {
+            let elements = extents.iter().fold(1u64, |n, &extent| n.saturating_mul(extent.into()));
+            if elements > largest {
+                (largest, span) = (elements, data.span);
+            }
+        }
+    });
     (bytes.saturating_mul(lanes.into()) > MAX_LOCAL_OF_LANES).then(|| ScalarReason {
-        span: module.kernel().map_or(Span::NONE, |k| k.span),
+        span,
         message: "arrays local to a thread are too large to keep one for each lane".into(),
     })
 }

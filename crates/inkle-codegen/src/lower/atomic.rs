@@ -213,6 +213,7 @@ impl<'m> Lower<'_, 'm> {
                 return Ok(self.unseen(places));
             }
         }
+        self.note_lane_by_lane("memory is updated, at a place of each lane's own or with its old value used");
         // Vectors of single bits and functions do not go together well.
         let has_bits = places.iter().any(|&(scalar, _)| scalar == Scalar::Bool);
         if !self.machine.gpu && !self.alone && self.lanes > 1 && !old_is_used && !has_bits {
@@ -601,6 +602,7 @@ impl<'m> Lower<'_, 'm> {
             .as_scalar()
             .ok_or_else(|| CodegenError::broken("atomic_cas on a type that is not a scalar"))?;
         let vals = [frame.get1(reference)?, frame.get1(compare)?, frame.get1(new)?];
+        self.note_lane_by_lane("memory is compared and swapped");
         let old = self.per_lane(vals, |l, [at, compare, new]| {
             let int = l.e.int(scalar.size() * 8);
             let ty = l.scalar_type(scalar);

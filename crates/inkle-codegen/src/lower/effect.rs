@@ -33,6 +33,7 @@ impl<'m> Lower<'_, 'm> {
             self.call_print("inkle_print", format, &scalars, &values);
             return Ok(());
         }
+        self.note_lane_by_lane("something is printed");
         // All values go through one loop over the lanes, so that a lane's values are printed together.
         let wide: Vec<V> = vals.iter().map(|&v| self.wide(v)).collect();
         let ids = self.ramp(self.e.int(32), 1);

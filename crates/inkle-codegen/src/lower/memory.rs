@@ -122,6 +122,7 @@ impl<'m> Lower<'_, 'm> {
             self.e.store(self.e.null(ty), zero, size);
             addresses = self.e.select(mask, addresses, self.e.splat(zero, self.lanes));
         }
+        self.note_lane_by_lane("elements that are no neighbours are read");
         let mut v = self.e.poison(self.e.vector(ty, self.lanes));
         for lane in 0..self.lanes as i32 {
             let address = self.e.extract_element(addresses, self.e.i32(lane));
@@ -132,6 +133,9 @@ impl<'m> Lower<'_, 'm> {
 
     /// Writes at an address per lane.
     fn scatter(&mut self, v: V, at: Val, size: u32) {
+        if self.machine.reads_lanes {
+            self.note_lane_by_lane("elements that are no neighbours are written");
+        }
         let addresses = self.wide(at);
         let types = [self.e.type_of(v), self.e.type_of(addresses)];
         let mask = self.mask_vector();

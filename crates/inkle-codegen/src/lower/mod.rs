@@ -59,7 +59,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::emitter::{Bb, Emitter, Ty, V};
 use crate::error::CodegenError;
 use crate::lines::Lines;
-use crate::options::Options;
+use crate::options::{Options, ScalarReason};
 use crate::target::Target;
 use crate::uniformity::{Analyser, Uniformity};
 use crate::value::{Part, Parts, Val, parts};
@@ -243,6 +243,10 @@ pub(crate) struct Lower<'c, 'm> {
     pub math_slots: HashMap<(V, Ty, usize), V>,
     /// Where the operation that is being emitted was written.
     pub span: Span,
+    /// The last of them in the kernel's file.
+    own_span: Span,
+    /// What lanes do one after the other.
+    pub lane_by_lane: Vec<ScalarReason>,
     /// Source lines, when they are wanted.
     pub lines: Option<Lines<'c>>,
     /// Emitting an outlined function, in which a failed check returns a flag.
@@ -338,6 +342,8 @@ impl<'c, 'm> Lower<'c, 'm> {
             countings: HashMap::new(),
             math_slots: HashMap::new(),
             span: kernel_span,
+            own_span: kernel_span,
+            lane_by_lane: Vec::new(),
             lines,
             in_outlined: None,
             streams: None,
@@ -356,9 +362,21 @@ impl<'c, 'm> Lower<'c, 'm> {
     /// Gives the instructions made from now on the line of a span.
     pub fn set_line(&mut self, span: Span) {
         self.span = span;
+        if self.ir.kernel().is_some_and(|kernel| kernel.span.file == span.file) {
+            self.own_span = span;
+        }
         if let Some(lines) = &mut self.lines {
             let place = lines.place(span);
             self.e.set_place(place);
+        }
+    }
+
+    /// Notes that lanes do something one after the other, for people: where the kernel's own file says so.
+    pub fn note_lane_by_lane(&mut self, message: &str) {
+        let span = self.own_span;
+        let is_known = |known: &ScalarReason| known.span == span && known.message == message;
+        if self.lanes > 1 && !self.machine.gpu && !self.lane_by_lane.iter().any(is_known) {
+            self.lane_by_lane.push(ScalarReason { span, message: message.to_owned() });
         }
     }
 

@@ -89,6 +89,7 @@ impl<'m> Lower<'_, 'm> {
             }
         }
         let ids = self.ramp(self.e.int(32), 1);
+        self.note_lane_by_lane("a function in C++ is called");
         self.per_lane([Val::Varying(ids)], |l, [lane]| {
             l.native_call(f, &arguments, result, Some(lane))?;
             if let Some((_, slot)) = result {

@@ -110,7 +110,12 @@ impl<'m> Lower<'_, 'm> {
     pub(crate) fn lanes_call(&mut self, symbol: &str, args: &[V]) -> V {
         match self.e.lanes(args[0]) {
             None => self.scalar_call(symbol, args),
-            Some(lanes) => self.vector_call(&format!("{symbol}_lanes"), lanes, args, false),
+            Some(lanes) => {
+                self.note_lane_by_lane(
+                    "a function of the math library is called that has no form for vectors",
+                );
+                self.vector_call(&format!("{symbol}_lanes"), lanes, args, false)
+            }
         }
     }
 
@@ -120,7 +125,8 @@ impl<'m> Lower<'_, 'm> {
             Some(lanes) if self.machine.keeps_registers => {
                 self.vector_call(&format!("{symbol}_lanes_kept"), lanes, args, true)
             }
-            _ => self.lanes_call(symbol, args),
+            Some(lanes) => self.vector_call(&format!("{symbol}_lanes"), lanes, args, false),
+            None => self.scalar_call(symbol, args),
         }
     }
 

@@ -69,6 +69,7 @@ pub fn load(module: &Module, mut text: String, entry: &str) -> Code {
         entry: entry.into(),
         lanes: 1,
         scalar_reason: None,
+        lane_by_lane: Vec::new(),
     };
     Code::load(module, artifact)
 }
