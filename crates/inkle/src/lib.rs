@@ -258,14 +258,14 @@ pub use inkle_macros::func;
 ///
 /// Values ([`Value`]), `&Array<T, D>` and `&mut Array<T, D>`, and structs with
 /// [`#[derive(inkle::Struct)]`](macro@Struct). Kernels can be generic over types bounded by [`Scalar`], [`Number`],
-/// [`Float`] or [`Int`], and over `const N: usize`.
+/// [`Float`] or [`Int`], and over `const N: usize`. A number of such a type is written `T::ONE` or `T::from_f64(0.5)`.
 ///
 /// # The body
 ///
 /// It is Rust and means what it means in Rust: `let` with shadowing, `if`, `match`, `loop`, `while`, `for` over ranges
 /// (with `step_by` and `rev`) and over `[f32; 3]` and the like, labels, `break` with values, `return`, structs, tuples and arrays. Integers wrap. Elements are
 /// `x[i]` and `x[(i, j)]`, with indices that are `i32` or `usize`. It calls the functions of [`builtins`], functions
-/// with [`#[inkle::func]`](macro@func) and methods of numbers (`sqrt`, `clamp`, `powi` ...). `assert!` and `println!` work.
+/// with [`#[inkle::func]`](macro@func) and methods of numbers (`sqrt`, `clamp`, `powi` ...). `assert!`, `assert_eq!` and `println!` work.
 /// A `let` can name a place, `let body = &mut bodies[i];`, which is then written through the name. Closures, `?` and calls of other
 /// functions are refused by rustc, at their place.
 ///

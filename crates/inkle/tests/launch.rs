@@ -370,3 +370,26 @@ fn a_prepared_launch_is_recorded_with_what_it_has_now() -> Result<()> {
     assert_eq!((x.grad().unwrap().to_vec()?, y.grad().unwrap().to_vec()?), (vec![0.0], vec![3.0]));
     Ok(())
 }
+
+#[inkle::kernel(checks = true)]
+fn asserts(x: &Array<i32>, v: Vec3, which: i32) {
+    let i = tid();
+    assert_ne!(which, 1, "it is not one");
+    assert_eq!(v, Vec3::splat(2.0));
+    debug_assert_eq!(x[i] % 2, 0);
+}
+
+#[test]
+fn assertions_that_compare_stop_a_kernel() -> Result<()> {
+    let (even, odd) = (Array::from_slice(&[2, 4])?, Array::from_slice(&[2, 5])?);
+    asserts.launch(2, (&even, Vec3::splat(2.0), 0))?;
+    let text = |launched: Result<()>| launched.unwrap_err().to_string();
+    assert!(text(asserts.launch(2, (&even, Vec3::splat(2.0), 1))).contains("it is not one"));
+    for failed in
+        [asserts.launch(2, (&even, Vec3::splat(2.5), 0)), asserts.launch(2, (&odd, Vec3::splat(2.0), 0))]
+    {
+        let text = text(failed);
+        assert!(text.contains("launch.rs"), "{text}");
+    }
+    Ok(())
+}

@@ -312,8 +312,14 @@ impl Lower<'_> {
         let name = mac.mac.path.segments.last().expect("a path has a segment").ident.to_string();
         let parsed = mac.mac.parse_body_with(Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated);
         let mut args: Vec<syn::Expr> = match (name.as_str(), parsed) {
-            ("assert" | "debug_assert" | "println", Ok(args)) => args.into_iter().collect(),
-            ("assert" | "debug_assert" | "println", Err(error)) => return self.error(expr, error),
+            (
+                "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq" | "debug_assert_ne"
+                | "println",
+                parsed,
+            ) => match parsed {
+                Ok(args) => args.into_iter().collect(),
+                Err(error) => return self.error(expr, error),
+            },
             ("vec", _) => {
                 let message =
                     "kernels take no memory, so they have no `vec!`; an array of fixed length is `[0.0; 4]`";
@@ -322,26 +328,38 @@ impl Lower<'_> {
             _ => {
                 return self.error(
                     &mac.mac.path,
-                    "kernels know the macros `assert!` and `println!`; a thread that fails an `assert!` ends its kernel",
+                    "kernels know the macros `assert!`, `assert_eq!` and `println!`; a thread that fails an `assert!` ends its kernel",
                 );
             }
         };
         if name == "println" {
             return self.println(expr, args, span);
         }
-        let Some(condition) = args.first_mut() else {
-            return self.error(expr, "`assert!` needs a condition");
+        // The condition, or the two sides of one.
+        let sides = if name.ends_with("_eq") || name.ends_with("_ne") { 2 } else { 1 };
+        if args.len() < sides {
+            let what = if sides == 1 { "a condition" } else { "two values to compare" };
+            return self.error(expr, format!("`{name}!` needs {what}"));
+        }
+        let mut values = self.exprs(args[..sides].iter_mut()).into_iter();
+        let first = values.next().expect("one value per side");
+        let test = match values.next() {
+            None => first,
+            Some(second) => {
+                let op = if name.ends_with("_eq") { CmpOp::Eq } else { CmpOp::NotEq };
+                Expr::new(ExprKind::Compare { first, rest: vec![(op, second)] }, span)
+            }
         };
-        let test = self.expr(condition);
-        let message = match args.get(1) {
+        let message = match args.get(sides) {
             None => None,
             Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }))
-                if args.len() == 2 && !text.value().contains(['{', '}']) =>
+                if args.len() == sides + 1 && !text.value().contains(['{', '}']) =>
             {
                 Some(Expr::new(ExprKind::Str(text.value()), span))
             }
             Some(other) => {
-                return self.error(other, "in kernels the message of `assert!` is one text without values");
+                return self
+                    .error(other, format!("in kernels the message of `{name}!` is one text without values"));
             }
         };
         self.push(StmtKind::Assert { test, message }, span);
