@@ -2,10 +2,11 @@
 
 import gc
 import weakref
+from typing import Any
 
 import numpy as np
 import pytest
-from _support import kernel_from, load, run
+from _support import differs_from_warp, kernel_from, load, run
 from _wp import wp
 
 
@@ -375,3 +376,59 @@ def test_arrays_that_elements_no_longer_refer_to_are_given_back(device):
     assert all(life() is not None for life in lives)
     rows.fill_(row(4.0, device))
     assert all(life() is None for life in lives)
+
+
+@wp.struct
+class Disc:
+    radius: float
+
+    SIDES = 2
+
+    @wp.func
+    def area(disc: Any):
+        return wp.pi * disc.radius * disc.radius
+
+    @wp.func
+    def twice(x: float):
+        return x * 2.0
+
+    @staticmethod
+    def plain(x):
+        return x + 1
+
+
+@wp.kernel
+def with_functions_of_the_class(radius: float, out: wp.array(dtype=float)):
+    disc = Disc()
+    disc.radius = radius
+    out[0] = Disc.area(disc)
+    out[1] = Disc.twice(disc.radius)
+
+
+def test_functions_in_the_class_are_called_by_its_name(device):
+    out = run(with_functions_of_the_class, float, 2, 3.0, device=device)
+    np.testing.assert_allclose(out, [9.0 * np.pi, 6.0], rtol=1e-6)
+
+
+def test_the_class_of_a_struct_has_what_was_written_in_it():
+    assert (Disc.SIDES, Disc.twice(4.0), Disc.plain(2)) == (2, 8.0, 3)
+    with pytest.raises(AttributeError, match="edge"):
+        Disc.edge  # noqa: B018
+
+
+@differs_from_warp("constants of a struct's class are not found")
+def test_constants_in_the_class_are_known_in_kernels(tmp_path):
+    body = "out[0] = Disc.SIDES"
+    source = "@wp.struct\nclass Disc:\n    radius: float\n    SIDES = {}\n"
+    for sides in (2, 3):
+        kernel = kernel_from(tmp_path, body, "out: wp.array(dtype=int)", source.format(sides))
+        assert run(kernel, int, 1)[0] == sides
+
+
+@differs_from_warp("the message names no attribute")
+def test_what_the_class_does_not_have_is_named(tmp_path):
+    kernel = kernel_from(
+        tmp_path, "out[0] = Disc.edge", "out: wp.array(dtype=int)", "@wp.struct\nclass Disc:\n    radius: float\n"
+    )
+    with pytest.raises(AttributeError, match="`edge` is not an attribute of the type Disc"):
+        run(kernel, int, 1)

@@ -1,7 +1,6 @@
 //! `@inkle.kernel` and `@inkle.func`, with and without options; `inkle.constant`.
 
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 
@@ -29,15 +28,14 @@ enum Kind {
 #[pymethods]
 impl Decorator {
     fn __call__<'py>(&self, py: Python<'py>, f: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let module_name = || -> PyResult<String> { f.getattr(intern!(py, "__module__"))?.extract() };
         let module = match &self.module {
-            None => Module::named(py, &module_name()?)?,
+            None => Module::of(f)?,
             Some(module) => {
                 let module = module.bind(py);
                 match module.cast::<PyString>() {
                     Ok(name) if name.to_str()? == "unique" => {
                         let key = self.name.clone().map_or_else(|| key_of(f), Ok)?;
-                        let fresh = Module::fresh(py, &format!("{}.{key}", module_name()?))?;
+                        let fresh = Module::fresh(py, &format!("{}.{key}", crate::module::name_of(f)?))?;
                         if let Some(options) = &self.module_options {
                             fresh.get().set_options(options.bind(py))?;
                         }

@@ -481,7 +481,7 @@ impl Kernel {
         }
         let module = match module {
             Some(module) => crate::module::module_argument(py, Some(module))?,
-            None => Module::named(py, &func.getattr(intern!(py, "__module__"))?.extract::<String>()?)?,
+            None => Module::of(func)?,
         };
         let options = options.map_or_else(|| Ok(PyDict::new(py)), |o| o.copy())?;
         Ok(Kernel::declare(func, key, &module, options)?.unbind())

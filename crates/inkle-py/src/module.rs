@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use inkle_module::{MODULE_OPTIONS, ModuleOption, OptionValue};
 use inkle_runtime::Device;
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyWeakrefReference};
@@ -58,7 +59,21 @@ pub fn config(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     py.import("inkle.config")
 }
 
+/// The name of the Python module that a function or class was written in; code that `exec` runs may have none.
+pub fn name_of(object: &Bound<'_, PyAny>) -> PyResult<String> {
+    let name: Option<String> = object.getattr(intern!(object.py(), "__module__"))?.extract()?;
+    Ok(name.unwrap_or_else(|| "__main__".to_owned()))
+}
+
 impl Module {
+    /// The module that a function or class was written in.
+    ///
+    /// # Errors
+    /// As for [`Module::named`].
+    pub fn of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Module>> {
+        Module::named(object.py(), &name_of(object)?)
+    }
+
     /// The module of this name, made on first use.
     ///
     /// # Errors

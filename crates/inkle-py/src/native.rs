@@ -1,7 +1,6 @@
 //! `@inkle.func_native`: functions that are written in C++.
 
 use inkle_frontend::env::NativeText;
-use pyo3::intern;
 use pyo3::prelude::*;
 
 use crate::function::Function;
@@ -15,10 +14,8 @@ struct NativeDecorator {
 
 #[pymethods]
 impl NativeDecorator {
-    fn __call__<'py>(&self, py: Python<'py>, f: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Function>> {
-        let module = f.getattr(intern!(py, "__module__"))?.extract::<String>()?;
-        let module = Module::named(py, &module)?;
-        Function::declare(f, None, &module, Some(self.code.clone()))
+    fn __call__<'py>(&self, f: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Function>> {
+        Function::declare(f, None, &Module::of(f)?, Some(self.code.clone()))
     }
 }
 

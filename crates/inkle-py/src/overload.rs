@@ -166,7 +166,7 @@ pub fn overload<'py>(
         };
     }
     let definition = Definition::new(kernel, None)?;
-    let module = Module::named(py, &kernel.getattr(intern!(py, "__module__"))?.extract::<String>()?)?;
+    let module = Module::of(kernel)?;
     let key = key_of(kernel)?;
     let generic = generic_kernel(kernel, &key, module.get())?;
     let types = PyDict::new(py);

@@ -192,6 +192,15 @@ impl Struct {
         self.handle.clone_ref(py)
     }
 
+    /// What the class has beside its fields: functions, constants.
+    fn __getattr__<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let own = !name.to_str()?.starts_with("__");
+        own.then(|| this.cls.bind(py).getattr_opt(name)).transpose()?.flatten().ok_or_else(|| {
+            PyAttributeError::new_err(format!("struct `{}` has no attribute `{name}`", this.decl.name))
+        })
+    }
+
     /// The Python class the struct was declared by.
     #[getter]
     fn cls(&self, py: Python<'_>) -> Py<PyType> {
@@ -685,7 +694,7 @@ impl StructDecorator {
         })?;
         let module = match &self.module {
             Some(module) => crate::module::module_argument(py, Some(module.bind(py)))?,
-            None => Module::named(py, &cls.getattr(intern!(py, "__module__"))?.extract::<String>()?)?,
+            None => Module::of(cls)?,
         };
         let annotations = crate::scope::class_annotations(cls)?;
         let absent = py.import("inkle._planned")?.getattr("Absent")?;

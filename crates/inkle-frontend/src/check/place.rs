@@ -9,6 +9,7 @@ use inkle_ir::{MAX_DIMS, OpKind, Scalar, Type, Value};
 use super::codes;
 use super::expr::component_name;
 use super::function::{FunctionCx, Origin};
+use super::scan;
 use super::types::{Axes, Axis, Spot};
 use super::val::{R, Slot, Val, VarId};
 use crate::env::{Binding, ConstValue};
@@ -109,12 +110,14 @@ impl FunctionCx<'_, '_> {
                 },
                 None => self.expr(expr).map(Place::Value),
             },
-            ExprKind::Attribute { value, attr, .. } => {
-                self.place(value).and_then(|base| match self.member_attribute(value, &base, attr) {
+            ExprKind::Attribute { value, attr, .. } => self.place(value).and_then(|base| {
+                let outside =
+                    self.member_attribute(value, &base, attr).or_else(|| self.class_attribute(expr, &base));
+                match outside {
                     Some(binding) => self.bound(binding, attr, expr.span).map(Place::Value),
                     None => self.attribute_place(base, attr, expr.span),
-                })
-            }
+                }
+            }),
             ExprKind::Subscript { value, indices } => match self.library_type(expr) {
                 Some(ty) => Ok(Place::Value(Val::Type(ty))),
                 None => self.place(value).and_then(|base| {
@@ -135,6 +138,18 @@ impl FunctionCx<'_, '_> {
         let ExprKind::Attribute { value, attr: member, .. } = &*expr.kind else { return None };
         let Ok(Place::Value(Val::Object(object))) = self.place(value) else { return None };
         self.checker.env.member_attribute(object, member, attr)
+    }
+
+    /// What the class of a struct has beside fields, such as functions and constants, where `expr` asks for it by the names
+    /// that the program knows the class by.
+    fn class_attribute(&mut self, expr: &Expr, base: &Place) -> Option<Binding> {
+        let (Place::Value(Val::Type(Type::Struct(_))), Origin::User(key)) = (base, self.origin) else {
+            return None;
+        };
+        if scan::mentioned(expr).iter().any(|name| self.names.contains_key(*name)) {
+            return None;
+        }
+        self.checker.env.static_value(key, expr, &[]).ok()
     }
 
     /// `vec[N, S]` in a library function.
