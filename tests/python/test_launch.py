@@ -402,3 +402,26 @@ def test_launches_are_told_to_the_logger(device):
         wp.config.print_launches = False
         wp.config.quiet = quiet
     assert any(f"kernel: {mark1.key}" in text and "dim: [0]" in text for text in notes.infos)
+
+
+@wp.kernel
+def vacant(out: wp.array(dtype=int), a: wp.array(dtype=float), b: wp.array2d(dtype=wp.vec3)):
+    out[0] = a.shape[0] + b.shape[1]
+    if a:
+        out[1] = 1
+    if b:
+        out[1] = 2
+
+
+def test_an_array_made_with_a_type_alone_has_no_elements(device):
+    out = wp.full(2, 7, dtype=int, device=device)
+    wp.launch(vacant, 1, [out, wp.array(dtype=float), wp.array2d(dtype=wp.vec3)], device=device)
+    assert out.numpy().tolist() == [0, 7]
+    wp.launch(vacant, 1, [out, wp.array(dtype=float), wp.zeros((2, 3), dtype=wp.vec3, device=device)], device=device)
+    assert out.numpy().tolist() == [3, 2]
+    for wrong in (wp.array(dtype=int), wp.array(dtype=float, ndim=2)):
+        with pytest.raises(RuntimeError, match="'a'"):
+            wp.launch(vacant, 1, [out, wrong, None], device=device)
+    assert wp.array(dtype=float).numpy().shape == (0,)
+    assert wp.array(dtype=wp.vec3, ndim=2).numpy().shape == (0, 0, 3)
+    assert wp.array(dtype=int).list() == []

@@ -1,13 +1,15 @@
 //! Arrays as arguments of functions and of subscripts, and what is done to arrays without strides.
 
+use inkle_frontend::pattern::Pattern;
 use inkle_ir::ArrayKind;
+use inkle_runtime::{self as rt, Device};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 
 use crate::array::{Array, State};
 use crate::array_new;
-use crate::error::{argument_error, class_name};
+use crate::error::{IntoPyResult, argument_error, class_name};
 
 /// Calls one of the functions that work on elements wherever they are, through kernels.
 ///
@@ -30,14 +32,20 @@ pub fn scattered<'py>(
     py.import("inkle._scattered")?.getattr(name)?.call1(PyTuple::new(py, args)?)
 }
 
-/// The array itself if it has strides, else a new one with its elements.
+/// The array itself if it has strides, else a new one with its elements; one without elements for an annotation of a
+/// definite type.
 ///
 /// # Errors
-/// For an annotation, and those of the copy.
+/// For other annotations, and those of the copy.
 pub fn gathered<'py>(array: &Bound<'py, Array>) -> PyResult<Bound<'py, Array>> {
-    match array.get().data() {
-        Some(_) => Ok(array.clone()),
-        None => Ok(scattered(array, "gather", &[])?.cast_into::<Array>()?),
+    match array.get().state() {
+        Some(State::Strided(_)) => Ok(array.clone()),
+        Some(State::Annotation { elem: Some(Pattern::Exact(elem)), ndim, .. }) => {
+            let py = array.py();
+            let none = rt::Array::empty(Device::cpu(), *elem, &vec![0; *ndim as usize]).into_py(py)?;
+            Array::wrap(py, none, array.get().dtype_object(py)?)
+        }
+        _ => Ok(scattered(array, "gather", &[])?.cast_into::<Array>()?),
     }
 }
 

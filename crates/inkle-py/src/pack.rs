@@ -1,5 +1,6 @@
 //! Python arguments into the bytes of a parameter block.
 
+use inkle_frontend::pattern::Pattern;
 use inkle_ir::{ArrayDesc, ArrayKind, ArrayType, Scalar, Type};
 use inkle_runtime::{self as rt, Device};
 use pyo3::intern;
@@ -182,7 +183,9 @@ impl Packer {
         let Ok(array) = argument.cast::<Array>() else { return Err(self.refused(argument, kernel)) };
         let array = array.get();
         let Some(home) = array.home() else {
-            return Err(self.annotation(py, kernel, array));
+            self.check_vacant(py, kernel, array)?;
+            array.write(&mut block.bytes[self.offset..]);
+            return Ok(());
         };
         if array.ty() != self.ty {
             return Err(self.wrong(py, kernel, &array.ty().python_name()));
@@ -228,10 +231,9 @@ impl Packer {
             intern!(py, "__cuda_array_interface__")
         };
         if let Ok(array) = argument.cast::<Array>() {
-            return Err(match array.get().has_elements() {
-                true => self.wrong(py, kernel, &array.get().ty().python_name()),
-                false => self.annotation(py, kernel, array.get()),
-            });
+            self.check_vacant(py, kernel, array.get())?;
+            self.store(&ArrayDesc::default(), ty, block);
+            return Ok(());
         }
         let array = if let Some(dict) = argument.getattr_opt(name)? {
             Interface::read(&dict).and_then(|i| i.array(py, block.device, ty.elem, argument))
@@ -288,9 +290,18 @@ impl Packer {
         self.wrong(argument.py(), kernel, &hint)
     }
 
-    #[cold]
-    fn annotation(&self, py: Python<'_>, kernel: &str, array: &Array) -> PyErr {
-        self.wrong(py, kernel, &format!("{}, an annotation without elements", array.kind().name()))
+    /// Checks an array that is passed without elements, as programs make them to fill a place: `wp.array(dtype=float)`. It is
+    /// like `None`, but has a type that must be the parameter's.
+    fn check_vacant(&self, py: Python<'_>, kernel: &str, array: &Array) -> PyResult<()> {
+        match array.pattern() {
+            Some(Pattern::Exact(ty)) if ty == self.ty && !array.has_elements() => Ok(()),
+            Some(Pattern::Exact(ty)) => Err(self.wrong(py, kernel, &ty.python_name())),
+            _ => Err(self.wrong(
+                py,
+                kernel,
+                &format!("{}, an annotation without elements", array.kind().name()),
+            )),
+        }
     }
 
     #[cold]
