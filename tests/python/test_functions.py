@@ -1,7 +1,10 @@
 """wp.func: calls, results, overloads, arguments, and what is refused."""
 
+import math
+from math import atan2 as arctangent
 from typing import Union
 
+import numpy as np
 import pytest
 from _support import kernel_from, run
 from _wp import wp
@@ -311,3 +314,22 @@ def test_structs_give_their_own_documentation():
         x: float
 
     assert Documented.__doc__ == "What it holds."
+
+
+@wp.kernel
+def of_other_modules(x: float, out: wp.array(dtype=float)):
+    out[0] = math.sin(x) + np.sqrt(4.0)
+    out[1] = math.pow(x, 3.0)
+    out[2] = math.floor(2.5)
+    out[3] = arctangent(x, 2.0)
+
+
+def test_functions_of_math_and_numpy_are_the_built_ins_of_their_names(device):
+    out = run(of_other_modules, float, 4, 0.5, device=device)
+    np.testing.assert_allclose(out, [np.sin(0.5) + 2.0, 0.125, 2.0, np.arctan2(0.5, 2.0)], rtol=1e-6)
+
+
+def test_functions_of_math_without_a_built_in_are_refused(tmp_path):
+    kernel = kernel_from(tmp_path, "out[0] = int(math.gamma(4.0))")
+    with pytest.raises(Exception, match="gamma"):
+        run(kernel, int, 1, 1, 1.0)

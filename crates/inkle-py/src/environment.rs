@@ -191,6 +191,9 @@ fn meaning_of(value: &Bound<'_, PyAny>) -> PyResult<Meaning> {
     if let Ok(builtin) = value.cast::<Builtin>() {
         return known(Binding::Builtin(builtin.get().name().to_owned()));
     }
+    if value.cast::<crate::array::Array>().is_ok_and(|array| array.get().has_elements()) {
+        return unsupported("an array outside the kernel (pass it as an argument)");
+    }
     // Before anything asks it for attributes, which modules may compute.
     if value.is_instance_of::<PyModule>() {
         return Ok(Meaning::Object);
@@ -212,31 +215,34 @@ fn meaning_of(value: &Bound<'_, PyAny>) -> PyResult<Meaning> {
             _ => {}
         }
     }
-    // Python's own functions, and inkle's by the names they have in kernels.
+    // Python's own functions, and inkle's by the names they have in kernels; those of `math` and numpy for the built-ins of
+    // the same names.
     if let (Some(module), Some(name)) =
         (value.getattr_opt(intern!(py, "__module__"))?, value.getattr_opt(intern!(py, "__name__"))?)
         && let (Ok(module), Ok(name)) = (module.extract::<String>(), name.extract::<String>())
-        && (module == "builtins" || module == "inkle" || module.starts_with("inkle."))
+        && (matches!(module.as_str(), "builtins" | "math" | "numpy" | "inkle")
+            || module.starts_with("inkle."))
     {
         if is_builtin(&name) {
             return known(Binding::Builtin(name));
         }
         if value.is_callable() && !is_class {
-            let owner = if module == "builtins" { "Python" } else { "inkle" };
+            let owner = match module.as_str() {
+                "builtins" => "Python",
+                "math" | "numpy" => module.as_str(),
+                _ => "inkle",
+            };
             return known(Binding::Unsupported(format!("a function of {owner} for code outside kernels")));
         }
     }
     if value.is_instance_of::<PyList>() {
-        return unsupported("a list; a tuple would be a constant");
+        return unsupported("a list (a tuple would be a constant)");
     }
     if value.is_instance_of::<PyDict>() {
         return unsupported("a dict");
     }
     if value.hasattr(intern!(py, "__code__"))? {
-        return unsupported("a Python function without `@func`");
-    }
-    if value.cast::<crate::array::Array>().is_ok() {
-        return unsupported("an array; pass it to the kernel as an argument");
+        return unsupported("a Python function without `@wp.func`");
     }
     if value.is_callable() && !is_class {
         return known(Binding::Unsupported(format!("a Python object of class {}", class_name(value))));
@@ -264,10 +270,11 @@ struct Declared {
     returns: Option<Vec<Pattern>>,
 }
 
-/// An annotation that is no type: a parameter's, by its place, or the result's; and what it is.
+/// An annotation that is no type: a parameter's, by its place, or the result's; what it is, and what to do about it.
 struct NoType {
     param: Option<usize>,
     shown: String,
+    help: &'static str,
 }
 
 /// The annotations and defaults of a function with parameters of these names. What is no type is left out and told to
@@ -291,7 +298,11 @@ fn declared<'a>(
         let pattern = annotation.as_ref().map(pattern_of).transpose()?.flatten();
         if let (Some(annotation), None) = (&annotation, &pattern) {
             let shown = annotation.repr().map_or_else(|_| class_name(annotation), |r| r.to_string());
-            no_type(NoType { param: Some(index), shown });
+            let help = match annotation.is(py.get_type::<crate::strided::StridedArray>()) {
+                true => "say what it holds: `wp.array(dtype=float)`, or `wp.array(dtype=Any)` for every type",
+                false => "kernels take numbers, vectors, matrices, structs and arrays",
+            };
+            no_type(NoType { param: Some(index), shown, help });
         }
         let default = index.checked_sub(first_default).and_then(|i| defaults.get(i).cloned());
         params.push(ParamSpec { pattern, default, by_reference });
@@ -301,7 +312,7 @@ fn declared<'a>(
         Some(annotation) => match scope::result_patterns(&annotation)? {
             Ok(patterns) => Some(patterns),
             Err(shown) => {
-                no_type(NoType { param: None, shown });
+                no_type(NoType { param: None, shown, help: "" });
                 None
             }
         },
@@ -319,14 +330,13 @@ fn source_of(
     let mut diagnostics = Diagnostics::default();
     let names = def.params.iter().map(|p| p.name.as_str());
     let Declared { params, returns } =
-        declared(py, environment, definition, names, |NoType { param, shown }| {
+        declared(py, environment, definition, names, |NoType { param, shown, help }| {
             diagnostics.push(match param.map(|index| &def.params[index]) {
                 Some(param) => {
                     let span = param.annotation.as_ref().map_or(param.span, |a| a.span);
                     let message =
                         format!("parameter `{}` is annotated with {shown}, which is not a type", param.name);
-                    Diagnostic::new(codes::NOT_A_VALUE, span, message)
-                        .help("kernels take numbers, vectors, matrices, structs and arrays")
+                    Diagnostic::new(codes::NOT_A_VALUE, span, message).help(help)
                 }
                 None => {
                     let span = def.returns.as_ref().map_or(def.name_span, |r| r.span);
