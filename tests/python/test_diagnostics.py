@@ -276,3 +276,46 @@ def test_exception_carries_the_diagnostics_as_data(tmp_path):
     assert source_of(module)[line - 1][first["column"] - 1 :].startswith("f + n")
     assert [d["code"] for d in (first, second)] == CODE.findall(str(caught.value))
     assert first["message"] in str(caught.value) and first["help"] in str(caught.value)
+
+
+OUTSIDE = """
+import numpy as np
+TABLE = wp.zeros(3, dtype=float, device="cpu")
+NUMBERS = np.zeros(3)
+LIST = [1.0, 2.0]
+def plain(x): return x
+
+@wp.kernel(module="unique")
+def guilty(out: wp.array(dtype=float)):
+    out[0] = {value}  # HERE
+"""
+
+
+@pytest.mark.parametrize(
+    "value, words",
+    {
+        "TABLE[0]": "`TABLE` is an array outside the kernel (pass it as an argument)",
+        "NUMBERS[0]": "help: pass it to the kernel as an argument",
+        "LIST[0]": "`LIST` is a list (a tuple would be a constant)",
+        "plain(1.0)": "`plain` is a Python function without `@wp.func`",
+        "wp.sinn(1.0)": "did you mean `sin`?",
+    }.items(),
+)
+def test_what_lies_outside_the_kernel(tmp_path, value, words):
+    module = load(tmp_path, OUTSIDE.format(value=value))
+    with pytest.raises(Exception) as caught:
+        wp.launch(module.guilty, 1, inputs=[wp.zeros(1, dtype=float, device="cpu")], device="cpu")
+    assert words in str(caught.value)
+
+
+def test_an_array_s_annotation_needs_its_elements(tmp_path):
+    module = load(tmp_path, '@wp.kernel(module="unique")\ndef guilty(out: wp.array):\n    pass\n')
+    with pytest.raises(Exception, match=r"say what it holds: `wp.array\(dtype=float\)`"):
+        wp.launch(module.guilty, 1, inputs=[wp.zeros(1, dtype=float, device="cpu")], device="cpu")
+
+
+def test_code_that_exec_runs_has_no_source():
+    scope = {"wp": wp}
+    exec("@wp.kernel\ndef guilty(out: wp.array(dtype=float)):\n    out[0] = 1.0\n", scope)
+    with pytest.raises(Exception, match="text given to `exec` is not kept by Python"):
+        wp.launch(scope["guilty"], 1, inputs=[wp.zeros(1, dtype=float, device="cpu")], device="cpu")

@@ -22,6 +22,7 @@ def say(n: int, f: float, d: wp.float64, u8: wp.uint8, i8: wp.int8, h: wp.float1
     print(wp.vec2i(4, 5))
     print(wp.mat22(1.0, 2.0, 3.0, 4.0))
     print(wp.quat(0.0, 0.0, 0.0, 1.0))
+    print(wp.transform(wp.vec3(1.0, 2.0, 3.0), wp.quat(0.0, 0.0, 0.0, 1.0)))
     print(d)
     print(u8)
     print(i8)
@@ -38,7 +39,8 @@ wp.synchronize_device(DEVICE)
 """
 
 EXPECTED = [
-    "5", "2.5", "plain text", "True", "1 2.5 -3", "4 5", "1 2", "3 4", "0 0 0 1", "0.1", "200", "-5", "1.5", "9223372036854775808",
+    "5", "2.5", "plain text", "True", "1 2.5 -3", "4 5", "1 2", "3 4", "0 0 0 1",
+    "(1 2 3) (0 0 0 1)", "0.1", "200", "-5", "1.5", "9223372036854775808",
     "-1099511627776", "0.333333", "5| 2.50|str|5|200|%|2.500000e+00", "0.1 2.500000 -1099511627776 9223372036854775808", "no arguments",
 ]  # fmt: skip
 

@@ -238,3 +238,10 @@ def test_annotations_of_arrays_compare_by_meaning():
     assert both[0] == both[0]
     assert both[0] != both[1]
     assert len({wp.array[float], wp.array(dtype=float), both[0], both[1]}) == 3
+
+
+def test_numbers_with_a_type_have_a_magnitude_and_round():
+    assert abs(wp.int32(-3)) == 3
+    assert abs(wp.float32(-1.5)) == 1.5
+    assert round(wp.float32(1.75)) == 2
+    assert round(wp.float64(2.625), 2) == 2.62

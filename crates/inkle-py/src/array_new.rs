@@ -96,8 +96,10 @@ pub fn subscript<'py>(item: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, 
 /// `TypeError` for anything else.
 pub fn shape_argument(shape: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     let extent = |item: &Bound<'_, PyAny>| {
-        item.extract::<i64>()
-            .map_err(|_| PyTypeError::new_err(format!("an extent is an int, not {}", class_name(item))))
+        item.extract::<i64>().map_err(|_| match item.is_instance_of::<PyInt>() {
+            true => argument_error(item.py(), format!("an extent of {item} is too large")),
+            false => PyTypeError::new_err(format!("an extent is an int, not {}", class_name(item))),
+        })
     };
     if shape.is_instance_of::<PyInt>() || shape.len().is_err() {
         return Ok(vec![extent(shape)?]);

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use inkle_ir::{Constant, Scalar, ScalarKind, Type};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyTuple, PyType};
 
@@ -240,6 +241,25 @@ impl ScalarValue {
             Constant::Float(f) => Constant::Float(-f),
         };
         number::to_component(py, self.scalar, number::round(self.scalar, number))
+    }
+
+    fn __abs__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let number = match self.number() {
+            Constant::Bool(b) => Constant::Int(i128::from(b)),
+            Constant::Int(i) => Constant::Int(i.abs()),
+            Constant::Float(f) => Constant::Float(f.abs()),
+        };
+        number::to_component(py, self.scalar, number::round(self.scalar, number))
+    }
+
+    /// As Python rounds the plain number.
+    #[pyo3(signature = (digits = None))]
+    fn __round__<'py>(
+        &self,
+        py: Python<'py>,
+        digits: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        py.import(intern!(py, "builtins"))?.call_method1(intern!(py, "round"), (self.value(py)?, digits))
     }
 
     fn __pos__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

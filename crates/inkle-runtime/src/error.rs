@@ -297,12 +297,7 @@ impl fmt::Display for RuntimeError {
                 write!(f, "axes {} are not a permutation of {ndim} dimensions", Tuple(axes))
             }
             ShapeMismatch { operation, left, right } => {
-                write!(
-                    f,
-                    "{operation}() arguments must have the same shape, got {} and {}",
-                    Tuple(left),
-                    Tuple(right)
-                )
+                write!(f, "{operation} needs equal shapes: got {} and {}", Tuple(left), Tuple(right))
             }
             StrideMismatch { operation, left, right } => {
                 write!(f, "{operation} needs equal byte strides, not {} and {}", Tuple(left), Tuple(right))

@@ -1,5 +1,6 @@
 //! Expressions: names, attributes, subscripts, conditions.
 
+use std::cmp::Reverse;
 use std::rc::Rc;
 
 use inkle_diag::{Diagnostic, Span};
@@ -626,10 +627,15 @@ pub(super) fn nearest<'a>(name: &str, candidates: &'a [String]) -> Option<&'a st
     let limit = if length < 3 { 0 } else { (length / 3).max(1) };
     candidates
         .iter()
-        .map(|c| (distance(name, c), c.as_str()))
-        .filter(|(d, c)| *d <= limit && *c != name)
+        .map(|c| (distance(name, c), Reverse(common_start(name, c)), c.as_str()))
+        .filter(|(d, _, c)| *d <= limit && *c != name)
         .min()
-        .map(|(_, c)| c)
+        .map(|(_, _, c)| c)
+}
+
+/// How many characters two names begin with in common: of names equally near, the one typed longest is meant.
+fn common_start(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(x, y)| x == y).count()
 }
 
 /// The Levenshtein distance.

@@ -156,17 +156,24 @@ impl FunctionCx<'_, '_> {
                 let spaced = !matches!(ty, Type::Quat(_) | Type::Transform(_));
                 let mut format = String::new();
                 let mut parts = Vec::new();
+                let grouped = matches!(ty, Type::Transform(_));
                 for i in 0..count {
+                    if grouped && (i == 0 || i == 3) {
+                        format.push_str(if i == 0 { "(" } else { ") (" });
+                    }
                     format.push_str(conversion_of(scalar));
-                    let row_ends = (i + 1) % width == 0;
+                    let row_ends = (i + 1) % width == 0 || (grouped && i == 2);
                     if !row_ends || spaced {
                         format.push(' ');
                     }
-                    if row_ends && i + 1 < count {
+                    if row_ends && !grouped && i + 1 < count {
                         format.push('\n');
                     }
                     let part = self.builder().extract(value, i);
                     parts.push(part);
+                }
+                if grouped {
+                    format.push(')');
                 }
                 format.push_str(end);
                 self.builder().effect(OpKind::Print(format), parts);

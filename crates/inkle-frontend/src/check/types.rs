@@ -326,8 +326,10 @@ impl FunctionCx<'_, '_> {
         let Val::Tuple(items) = val else {
             let what = self.describe(val);
             return Err(self.report(
-                Diagnostic::new(codes::INDEX, span, format!("{what} cannot be indexed"))
-                    .help("arrays, vectors, matrices, quaternions, transforms and tuples can be"),
+                Diagnostic::new(codes::INDEX, span, format!("{what} cannot be indexed")).help(match val {
+                    Val::Object(_) => "pass it to the kernel as an argument",
+                    _ => "arrays, vectors, matrices, quaternions, transforms and tuples can be",
+                }),
             ));
         };
         let [index] = indices else {
