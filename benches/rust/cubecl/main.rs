@@ -4,6 +4,8 @@
 mod common;
 
 use common::{BODIES, ELEMENTS, SOFTENING, floats, print_first, print_steady};
+use cubecl::Device;
+use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
 
@@ -11,14 +13,14 @@ use cubecl::server::Handle;
 const UNITS: u32 = 256;
 
 #[cube(launch_unchecked)]
-fn saxpy<N: Size>(x: &Array<Vector<f32, N>>, y: &mut Array<Vector<f32, N>>, a: f32) {
+fn saxpy<N: Size>(x: &[Vector<f32, N>], y: &mut [Vector<f32, N>], a: f32) {
     if ABSOLUTE_POS < y.len() {
         y[ABSOLUTE_POS] = Vector::new(a) * x[ABSOLUTE_POS] + y[ABSOLUTE_POS];
     }
 }
 
 #[cube(launch_unchecked)]
-fn map<N: Size>(x: &Array<Vector<f32, N>>, y: &mut Array<Vector<f32, N>>) {
+fn map<N: Size>(x: &[Vector<f32, N>], y: &mut [Vector<f32, N>]) {
     if ABSOLUTE_POS < y.len() {
         let v = x[ABSOLUTE_POS];
         y[ABSOLUTE_POS] = Vector::sin(v) * Vector::exp(-v) + Vector::sqrt(v);
@@ -26,7 +28,7 @@ fn map<N: Size>(x: &Array<Vector<f32, N>>, y: &mut Array<Vector<f32, N>>) {
 }
 
 #[cube(launch_unchecked)]
-fn nbody(x: &Array<f32>, y: &Array<f32>, z: &Array<f32>, softening: f32, pull: &mut Array<f32>) {
+fn nbody(x: &[f32], y: &[f32], z: &[f32], softening: f32, pull: &mut [f32]) {
     if ABSOLUTE_POS < pull.len() {
         let xi = x[ABSOLUTE_POS];
         let yi = y[ABSOLUTE_POS];
@@ -49,9 +51,9 @@ fn main() {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.last().copied() {
         #[cfg(feature = "cpu")]
-        Some("cpu") => run::<cubecl::cpu::CpuRuntime>(&words, 1),
+        Some("cpu") => run(&words, &Device::Cpu(Default::default()).client(), 1),
         #[cfg(feature = "cuda")]
-        Some("cuda:0") => run::<cubecl::cuda::CudaRuntime>(&words, 20),
+        Some("cuda:0") => run(&words, &Device::Cuda(Default::default()).client(), 20),
         _ => panic!(
             "usage: bench-cubecl first|steady KERNEL DEVICE, or overhead plain DEVICE; built for no such device"
         ),
@@ -59,8 +61,8 @@ fn main() {
 }
 
 /// What a kernel is launched on.
-struct Work<R: Runtime> {
-    client: ComputeClient<R>,
+struct Work {
+    client: Client,
     count: usize,
     /// The widest vectors that divide the work and that the device takes.
     width: usize,
@@ -68,11 +70,7 @@ struct Work<R: Runtime> {
     output: Handle,
 }
 
-fn run<R: Runtime>(words: &[&str], batch: u32)
-where
-    R::Device: Default,
-{
-    let client = R::client(&R::Device::default());
+fn run(words: &[&str], client: &Client, batch: u32) {
     let (mode, kernel) = (words[0], if words[0] == "overhead" { "saxpy" } else { words[1] });
     let count = match (mode, kernel) {
         ("overhead", _) => 1,
@@ -100,20 +98,20 @@ where
     }
 }
 
-fn wait<R: Runtime>(client: &ComputeClient<R>) {
+fn wait(client: &Client) {
     cubecl::future::block_on(client.sync()).expect("the device does its work");
 }
 
-fn launch<R: Runtime>(work: &Work<R>, kernel: &str) {
+fn launch(work: &Work, kernel: &str) {
     let Work { client, count, width, inputs, output } = work;
     let units = if kernel == "nbody" { *count } else { count / width } as u32;
     let dim = CubeDim::new_1d(UNITS.min(units));
     let cubes = CubeCount::Static(units.div_ceil(UNITS), 1, 1);
     // SAFETY: every handle has as many elements as is said here, and kernels compare their position with that.
     unsafe {
-        let array = |handle: &Handle, len: usize| ArrayArg::from_raw_parts(handle.clone(), len);
+        let array = |handle: &Handle, len: usize| BufferArg::from_raw_parts(handle.clone(), len);
         match kernel {
-            "saxpy" => saxpy::launch_unchecked::<R>(
+            "saxpy" => saxpy::launch_unchecked(
                 client,
                 cubes,
                 dim,
@@ -122,7 +120,7 @@ fn launch<R: Runtime>(work: &Work<R>, kernel: &str) {
                 array(output, *count),
                 2.0,
             ),
-            "map" => map::launch_unchecked::<R>(
+            "map" => map::launch_unchecked(
                 client,
                 cubes,
                 dim,
@@ -130,7 +128,7 @@ fn launch<R: Runtime>(work: &Work<R>, kernel: &str) {
                 array(&inputs[0], *count),
                 array(output, *count),
             ),
-            "nbody" => nbody::launch_unchecked::<R>(
+            "nbody" => nbody::launch_unchecked(
                 client,
                 cubes,
                 dim,
