@@ -1,12 +1,13 @@
 """wp.func: calls, results, overloads, arguments, and what is refused."""
 
+import functools
 import math
 from math import atan2 as arctangent
 from typing import Union
 
 import numpy as np
 import pytest
-from _support import kernel_from, run
+from _support import differs_from_warp, kernel_from, run
 from _wp import wp
 
 
@@ -333,3 +334,51 @@ def test_functions_of_math_without_a_built_in_are_refused(tmp_path):
     kernel = kernel_from(tmp_path, "out[0] = int(math.gamma(4.0))")
     with pytest.raises(Exception, match="gamma"):
         run(kernel, int, 1, 1, 1.0)
+
+
+@wp.func
+def mixed(x: float, y: float = 10.0, *, z: float, w: float = 1000.0):
+    return x + y + z + w
+
+
+@wp.kernel
+def calls_mixed(out: wp.array(dtype=float)):
+    out[0] = mixed(1.0, z=100.0)
+    out[1] = mixed(1.0, 2.0, z=3.0, w=4.0)
+
+
+@differs_from_warp("parameters that are given by name only have no defaults")
+def test_defaults_of_parameters_given_by_name_only(device):
+    assert run(calls_mixed, float, 2, device=device).tolist() == [1111.0, 10.0]
+
+
+@differs_from_warp("parameters that are given by name only have no defaults")
+def test_a_default_belongs_to_its_parameter(tmp_path):
+    before = "@wp.func\ndef added(x: float, y: float = 1.0, *, z: float):\n    return x + y + z\n"
+    kernel = kernel_from(tmp_path, "out[0] = int(added(1.0, 2.0))", before=before)
+    with pytest.raises(Exception, match="misses the argument `z`"):
+        run(kernel, int, 1, 1, 1.0)
+
+
+def wrapped(function):
+    @functools.wraps(function)
+    def outer(*args):
+        return function(*args)
+
+    return outer
+
+
+@wp.func
+@wrapped
+def tripled(x: float):
+    return x * 3.0
+
+
+@wp.kernel
+@wrapped
+def within_a_decorator(out: wp.array(dtype=float)):
+    out[0] = tripled(2.0)
+
+
+def test_functions_are_found_within_other_decorators(device):
+    assert run(within_a_decorator, float, 1, device=device).tolist() == [6.0]

@@ -287,8 +287,7 @@ fn declared<'a>(
     mut no_type: impl FnMut(NoType),
 ) -> PyResult<Declared> {
     let annotations = definition.annotations(py)?;
-    let defaults = default_bindings(environment, definition.function.bind(py))?;
-    let first_default = names.len().saturating_sub(defaults.len());
+    let defaults = Defaults::of(environment, definition.function.bind(py))?;
     let mut params = Vec::with_capacity(names.len());
     for (index, name) in names.enumerate() {
         let annotation = annotations.get_item(name)?;
@@ -304,7 +303,7 @@ fn declared<'a>(
             };
             no_type(NoType { param: Some(index), shown, help });
         }
-        let default = index.checked_sub(first_default).and_then(|i| defaults.get(i).cloned());
+        let default = defaults.get(environment, index, name)?;
         params.push(ParamSpec { pattern, default, by_reference });
     }
     let returns = match annotations.get_item("return")? {
@@ -378,12 +377,37 @@ fn is_generic(params: &[ParamSpec]) -> bool {
     params.iter().any(|p| !p.pattern.as_ref().is_some_and(Pattern::is_exact))
 }
 
-fn default_bindings(environment: &PythonEnvironment, function: &Bound<'_, PyAny>) -> PyResult<Vec<Binding>> {
-    let defaults = function.getattr(intern!(function.py(), "__defaults__"))?;
-    if defaults.is_none() {
-        return Ok(Vec::new());
+/// The defaults of a function's parameters.
+struct Defaults<'py> {
+    /// Of the last parameters that may be given by their place.
+    placed: Vec<Binding>,
+    /// How many parameters may be given by their place.
+    places: usize,
+    /// Of those that are given by name only.
+    named: Option<Bound<'py, PyDict>>,
+}
+
+impl<'py> Defaults<'py> {
+    fn of(environment: &PythonEnvironment, function: &Bound<'py, PyAny>) -> PyResult<Defaults<'py>> {
+        let py = function.py();
+        let placed = match function.getattr(intern!(py, "__defaults__"))?.cast::<PyTuple>() {
+            Ok(placed) => placed.iter().map(|value| environment.binding(&value)).collect::<PyResult<_>>()?,
+            Err(_) => Vec::new(),
+        };
+        let code = function.getattr(intern!(py, "__code__"))?;
+        let places = code.getattr(intern!(py, "co_argcount"))?.extract()?;
+        let named = function.getattr(intern!(py, "__kwdefaults__"))?.cast_into::<PyDict>().ok();
+        Ok(Defaults { placed, places, named })
     }
-    defaults.cast::<PyTuple>()?.iter().map(|value| environment.binding(&value)).collect()
+
+    fn get(&self, environment: &PythonEnvironment, index: usize, name: &str) -> PyResult<Option<Binding>> {
+        if index < self.places {
+            let index = (index + self.placed.len()).checked_sub(self.places);
+            return Ok(index.and_then(|i| self.placed.get(i).cloned()));
+        }
+        let value = self.named.as_ref().map(|named| named.get_item(name)).transpose()?.flatten();
+        value.map(|value| environment.binding(&value)).transpose()
+    }
 }
 
 impl PythonEnvironment {

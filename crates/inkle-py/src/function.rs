@@ -66,6 +66,7 @@ impl Definition {
     /// `TypeError` when the object is no Python function.
     pub fn new(function: &Bound<'_, PyAny>, native: Option<NativeText>) -> PyResult<Arc<Definition>> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
+        let function = &unwrapped(function)?;
         let origin = Origin::of(function).map_err(|_| {
             let class = class_name(function);
             PyTypeError::new_err(format!(
@@ -213,22 +214,48 @@ impl Function {
     }
 }
 
+/// The function within decorators that say what they wrap, as `functools.wraps` does.
+fn unwrapped<'py>(function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = function.py();
+    let mut function = function.clone();
+    // Whoever wraps a function in itself meant none of them in particular.
+    for _ in 0..64 {
+        match function.getattr_opt(intern!(py, "__wrapped__"))? {
+            Some(inner) => function = inner,
+            None => break,
+        }
+    }
+    Ok(function)
+}
+
 /// Whether a function is another one over again, as closures are that are made at every step: the same code over the
 /// same objects.
-fn repeats(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<bool> {
+fn repeats<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<bool> {
     let py = a.py();
     for name in [intern!(py, "__code__"), intern!(py, "__globals__"), intern!(py, "__defaults__")] {
         if !a.getattr(name)?.is(&b.getattr(name)?) {
             return Ok(false);
         }
     }
-    let (theirs, ours) = (scope::closure(a)?, scope::closure(b)?);
-    for (name, value) in theirs.iter() {
-        if !ours.get_item(name)?.is_some_and(|v| v.is(&value)) {
+    let named = |f: &Bound<'py, PyAny>| -> PyResult<Option<Bound<'py, PyDict>>> {
+        Ok(f.getattr(intern!(py, "__kwdefaults__"))?.cast_into().ok())
+    };
+    let same_defaults = match (named(a)?, named(b)?) {
+        (None, None) => true,
+        (Some(a), Some(b)) => same_objects(&a, &b)?,
+        _ => false,
+    };
+    Ok(same_defaults && same_objects(&scope::closure(a)?, &scope::closure(b)?)?)
+}
+
+/// Whether two dicts have the same objects by the same names.
+fn same_objects(a: &Bound<'_, PyDict>, b: &Bound<'_, PyDict>) -> PyResult<bool> {
+    for (name, value) in a.iter() {
+        if !b.get_item(name)?.is_some_and(|v| v.is(&value)) {
             return Ok(false);
         }
     }
-    Ok(theirs.len() == ours.len())
+    Ok(a.len() == b.len())
 }
 
 /// Reports an annotation such as `float | int`: in kernels a parameter has one type.
