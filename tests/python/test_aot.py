@@ -45,6 +45,15 @@ def module(tmp_path):
     return load(tmp_path, SOURCE)
 
 
+def cpu_flags():
+    """The features of this machine's processor, as Linux names those of x86."""
+    try:
+        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return []
+    return next((line.split() for line in lines if line.startswith("flags")), [])
+
+
 def check(module, device="cpu"):
     """Launches the module's kernels and checks what they give."""
     x = wp.array([-1.0, 0.25, 7.0], dtype=float, device=device)
@@ -334,6 +343,18 @@ def test_code_for_any_cpu_of_the_family_is_found(module, tmp_path):
     wp.compile_aot_module(module, arch=["x86_64"], module_dir=tmp_path)
     wp.load_aot_module(module, "cpu", module_dir=tmp_path)
     check(module)
+
+
+@pytest.mark.skipif("avx2" not in cpu_flags(), reason="this machine has one level of x86-64")
+def test_the_best_level_that_this_machine_has_is_loaded(module, tmp_path):
+    low, high = wp.compile_aot_module(module, arch=["x86_64", "x86-64-v3"], module_dir=tmp_path)
+    # A file that is not read may be damaged.
+    low.write_bytes(low.read_bytes()[:100])
+    wp.load_aot_module(module, "cpu", module_dir=tmp_path)
+    check(module)
+    high.write_bytes(high.read_bytes()[:100])
+    with pytest.raises(RuntimeError, match="v3.*damaged"):
+        wp.load_aot_module(module, "cpu", module_dir=tmp_path)
 
 
 def test_a_gpu_target_is_not_loaded_on_the_cpu(module, tmp_path):

@@ -592,6 +592,22 @@ mod tests {
         KernelIr::from_module(module).expect("a valid module")
     }
 
+    /// Code that was made for other instructions is never found in their place, whatever machine keeps the cache.
+    #[test]
+    fn code_is_found_by_the_instructions_it_is_made_of() {
+        let kernel = Kernel::new(on_line(1));
+        let level = |cpu: &str| CpuTarget { cpu: cpu.into(), ..CpuTarget::baseline_x86_64() };
+        let (v3, v4) = (level("x86-64-v3"), level("x86-64-v4"));
+        let less = CpuTarget { features: "-avx512bw".into(), ..v4.clone() };
+        let targets = [CpuTarget::baseline_x86_64(), v3, v4, less, CpuTarget::baseline_aarch64()];
+        let key = |cpu: &CpuTarget| kernel.key(&Target::Cpu(cpu.clone()), &Options::default());
+        let keys: Vec<blake3::Hash> = targets.iter().map(key).collect();
+        for (i, a) in keys.iter().enumerate() {
+            assert_eq!(*a, key(&targets[i]));
+            assert!(keys[..i].iter().all(|b| a != b), "{:?}", targets[i]);
+        }
+    }
+
     #[test]
     fn places_matter_only_to_code_that_tells_them() {
         let (first, third) = (on_line(1), on_line(3));

@@ -499,7 +499,9 @@ impl CpuFunction {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Mutex;
     use std::sync::atomic::AtomicU64;
+    use std::thread::ThreadId;
 
     /// Parameter block: the address of the counters, and their number.
     unsafe extern "C" fn count(params: *const u8, begin: u64, end: u64) {
@@ -575,6 +577,42 @@ mod tests {
         for _ in 0..2 {
             assert!(launch_counted(&function, 100).iter().all(|&n| n == 1));
         }
+    }
+
+    /// Parameter block: the address of a list of threads, and how many there must be before any goes on.
+    unsafe extern "C" fn meet(params: *const u8, _: u64, _: u64) {
+        let params = params.cast::<u64>();
+        // SAFETY: the test passes the address of a live list, and a number.
+        let (list, wanted) = unsafe {
+            let list = std::ptr::with_exposed_provenance::<Mutex<Vec<ThreadId>>>(params.read() as usize);
+            (&*list, params.add(1).read())
+        };
+        let me = std::thread::current().id();
+        list.lock().unwrap().push(me);
+        while wanted > 1 && list.lock().unwrap().iter().all(|&id| id == me) {
+            std::thread::yield_now();
+        }
+    }
+
+    /// What is shared follows from what threads cost, not from how many there are: waking others takes longer than a short
+    /// launch.
+    #[test]
+    fn a_launch_is_shared_when_it_takes_long() {
+        pool::set_cpu_threads(4).unwrap();
+        let ran = |threads: u64, cost: u32, wanted: u64| {
+            // SAFETY: the block is what `meet` takes.
+            let function = unsafe { CpuFunction::from_entry(meet, 16, 8) };
+            function.cost.store(cost, Ordering::Relaxed);
+            let seen = Mutex::new(Vec::<ThreadId>::new());
+            let params = [std::ptr::from_ref(&seen).expose_provenance() as u64, wanted];
+            function.launch(&params, threads).unwrap();
+            seen.into_inner().unwrap()
+        };
+        // Many threads of one tick each are one call, here.
+        assert_eq!(ran(SERIAL_TICKS, 1024, 1), [std::thread::current().id()]);
+        // A few that take long are cut, and others come to help.
+        let shared = ran(1024, 100 * SERIAL_TICKS as u32, 2);
+        assert!(shared.len() > 8, "{} chunks", shared.len());
     }
 
     #[test]
