@@ -200,6 +200,8 @@ pub(crate) struct Lower<'c, 'm> {
     pub ir: &'m Module,
     pub options: &'m Options,
     pub machine: Machine,
+    /// Products and sums may be fused.
+    pub fuses: bool,
     /// Lanes of the code that is being emitted.
     pub lanes: u32,
     /// Active lanes; `None` is all.
@@ -295,10 +297,15 @@ fn used_values(function: &Function) -> Vec<bool> {
 
 /// Visits the operations that blocks hold.
 pub(crate) fn for_each_op(module: &Module, mut visit: impl FnMut(&OpData)) {
+    for_each_function_op(module, |_, data| visit(data));
+}
+
+/// The same with the function of each.
+pub(crate) fn for_each_function_op(module: &Module, mut visit: impl FnMut(&Function, &OpData)) {
     for function in &module.functions {
         for block in 0..function.block_count() {
             for &op in &function.block(Block::new(block)).ops {
-                visit(function.op(op));
+                visit(function, function.op(op));
             }
         }
     }
@@ -319,6 +326,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             ir,
             options,
             machine,
+            fuses: options.fuse_fp && !crate::exact::compares_exactly(ir),
             lanes: 1,
             mask: None,
             existing: None,
@@ -386,7 +394,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         use inkwell::llvm_sys::{LLVMFastMathAll, LLVMFastMathAllowContract};
         if self.options.fast_math {
             self.checked_math(LLVMFastMathAll)
-        } else if self.options.fuse_fp {
+        } else if self.fuses {
             LLVMFastMathAllowContract
         } else {
             0

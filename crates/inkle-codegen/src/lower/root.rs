@@ -26,7 +26,7 @@ impl<'m> Lower<'_, 'm> {
 
     /// On the GPU `1 / sqrt(x)` is one instruction, as accurate as the two roundings it replaces.
     fn reciprocal_sqrt(&mut self, frame: &Frame<'m>, x: Value, y: Value) -> Result<Option<Parts>> {
-        if !self.machine.gpu || !(self.options.fuse_fp || self.options.fast_math) {
+        if !self.machine.gpu || !(self.fuses || self.options.fast_math) {
             return Ok(None);
         }
         let Some(radicand) = quotient_radicand(frame.function, x, y) else { return Ok(None) };
