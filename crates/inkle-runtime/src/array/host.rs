@@ -4,10 +4,10 @@ use super::plan::Plan;
 use crate::error::RuntimeError;
 use crate::launch::pool;
 
-/// Work below this many bytes is not worth sharing with other threads.
-const PARALLEL_BYTES: usize = 4 << 20;
+/// Work below this many bytes is not worth sharing with other threads: it takes as long as waking them.
+const PARALLEL_BYTES: usize = 512 << 10;
 /// About how many bytes one piece of shared work moves.
-const PIECE_BYTES: usize = 1 << 20;
+const PIECE_BYTES: usize = 128 << 10;
 
 /// An address that worker threads may be given.
 #[derive(Clone, Copy)]

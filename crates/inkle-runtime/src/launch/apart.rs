@@ -332,6 +332,32 @@ macro_rules! for_scalar {
 /// Both are addresses of `bytes` bytes of such scalars, aligned, that do not overlap; nobody else uses them meanwhile. `from`
 /// begins a line, and the bytes up to the end of its last line are there, too, and zero.
 unsafe fn move_sums(to: usize, from: usize, bytes: usize, scalar: Scalar) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        /// As `move_sums_inline`, in vectors twice as long.
+        ///
+        /// # Safety
+        /// As `move_sums`.
+        #[target_feature(enable = "avx2")]
+        unsafe fn in_long_vectors(to: usize, from: usize, bytes: usize, scalar: Scalar) {
+            // SAFETY: the caller's contract.
+            unsafe { move_sums_inline(to, from, bytes, scalar) }
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the caller's contract; the processor can.
+            return unsafe { in_long_vectors(to, from, bytes, scalar) };
+        }
+    }
+    // SAFETY: the caller's contract.
+    unsafe { move_sums_inline(to, from, bytes, scalar) }
+}
+
+/// What `move_sums` does, for whichever processor the caller is compiled for.
+///
+/// # Safety
+/// As `move_sums`.
+#[inline(always)]
+unsafe fn move_sums_inline(to: usize, from: usize, bytes: usize, scalar: Scalar) {
     for_scalar!(scalar, T => {
         const PER_LINE: usize = LINE / size_of::<T>();
         let count = bytes / size_of::<T>();
@@ -345,14 +371,24 @@ unsafe fn move_sums(to: usize, from: usize, bytes: usize, scalar: Scalar) {
                 ),
             )
         };
-        for (to, line) in to.chunks_mut(PER_LINE).zip(from) {
+        let (whole, rest) = to.as_chunks_mut::<PER_LINE>();
+        let (lines, last) = from.split_at_mut(whole.len());
+        let sum_of = |a: T, b: T| if b == T::default() { a } else { a + b };
+        // SAFETY: a line is as many such scalars, for which all bits are values.
+        let scalars = |line: [u64; LINE / 8]| unsafe { std::mem::transmute::<_, [T; PER_LINE]>(line) };
+        for (to, line) in whole.iter_mut().zip(lines) {
             if line.iter().fold(0, |all, word| all | word) == 0 {
                 continue;
             }
-            // SAFETY: a line is as many such scalars, for which all bits are values.
-            let sums = unsafe { std::mem::transmute::<[u64; LINE / 8], [T; PER_LINE]>(*line) };
-            for (to, sum) in to.iter_mut().zip(sums) {
-                *to = if sum == T::default() { *to } else { *to + sum };
+            let sums = scalars(*line);
+            for i in 0..PER_LINE {
+                to[i] = sum_of(to[i], sums[i]);
+            }
+            *line = [0; LINE / 8];
+        }
+        for line in last {
+            for (to, sum) in rest.iter_mut().zip(scalars(*line)) {
+                *to = sum_of(*to, sum);
             }
             *line = [0; LINE / 8];
         }
