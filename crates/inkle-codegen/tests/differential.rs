@@ -160,6 +160,7 @@ fn neighbours() {
                 Arg::array(i32s(vec![-1; 2 * n as usize]), 8, &[n]),
                 Arg::array(f32s(floats(3 * n)), 12, &[n]),
                 Arg::array(f32s(floats(3 * n)), 12, &[n]),
+                Arg::array(f32s(floats(3 * n)), 12, &[n]),
             ];
             let indices = Arg::i32(runs_of_indices(n, &mut r));
             ([indices].into_iter().chain(args).collect(), vec![n])
@@ -178,6 +179,48 @@ fn neighbours() {
         }
     }
     assert_eq!(as_f32s(after[4].data()), sums);
+}
+
+/// Rows that are longer than the constants say have numbers between them that nobody asks for.
+#[test]
+fn rows_of_numbers() {
+    let launches: Vec<(Vec<Arg>, Vec<i32>)> = [(1, 0), (16, 0), (37, 0), (130, 0), (37, 1), (130, 3)]
+        .map(|(n, more)| {
+            let mut r = Numbers(n as u64);
+            let mut rows = |size: usize, length: i32| -> Arg {
+                let length = length + more;
+                let numbers = (0..n * length).map(|_| r.below(1000) as i32);
+                let data = match size {
+                    4 if length == 2 + more => i32s(numbers),
+                    4 => f32s(numbers.map(|v| v as f32)),
+                    _ => numbers.flat_map(|v| f64::from(v).to_ne_bytes()).collect(),
+                };
+                let strides = vec![i64::from(length) * size as i64, size as i64];
+                Arg::Array { data, shape: vec![n, length], strides }
+            };
+            let args = vec![rows(4, 2), rows(4, 3), rows(8, 4), Arg::array(vec![0; 8 * n as usize], 8, &[n])];
+            (args, vec![n])
+        })
+        .into();
+    let out = same_everywhere(kernel!("number_rows"), &launches, u64::MAX);
+    for ((before, _), after) in launches.iter().zip(&out) {
+        let number = |arg: usize, size: usize, row: usize, at: usize| {
+            let Arg::Array { data, strides, .. } = &before[arg] else { unreachable!("an array") };
+            let bytes = &data[row * strides[0] as usize + at * size..][..size];
+            match arg {
+                0 => f64::from(i32::from_ne_bytes(bytes.try_into().unwrap())),
+                1 => f64::from(f32::from_ne_bytes(bytes.try_into().unwrap())),
+                _ => f64::from_ne_bytes(bytes.try_into().unwrap()),
+            }
+        };
+        for (i, found) in after[3].data().chunks(8).enumerate() {
+            let mut expected = (number(0, 4, i, 0) - number(0, 4, i, 1)) * number(1, 4, i, 1);
+            if i % 3 != 0 {
+                expected += number(2, 8, i, 0) - number(2, 8, i, 3) + number(1, 4, i, 2);
+            }
+            assert_eq!(f64::from_ne_bytes(found.try_into().unwrap()), expected, "row {i}");
+        }
+    }
 }
 
 #[test]

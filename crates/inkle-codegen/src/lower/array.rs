@@ -1,12 +1,39 @@
 //! Arrays and addresses: where an element lies.
 
-use inkle_ir::{ArrayType, CmpOp, Constant, OpData, OpKind, Scalar, Type, Value};
+use std::collections::HashMap;
+
+use inkle_ir::{ArrayType, Block, CmpOp, Constant, Function, OpData, OpKind, Scalar, Type, Value};
 
 use super::neighbours::Unwrapped;
 use super::{Frame, Lower, Result};
 use crate::emitter::{Int, V};
 use crate::error::CodegenError;
 use crate::value::{ArrayParts, Parts, Val, part_count};
+
+/// An index that is a constant.
+fn constant_index(function: &Function, index: Value) -> Option<u32> {
+    match function.defining_op(index)?.kind {
+        OpKind::Const(Constant::Int(index)) => u32::try_from(index).ok(),
+        _ => None,
+    }
+}
+
+/// Per array of several dimensions: one more than the largest constant that is the last index.
+pub(super) fn row_lengths(function: &Function) -> HashMap<Value, u32> {
+    let mut lengths = HashMap::new();
+    for block in 0..function.block_count() {
+        for &op in &function.block(Block::new(block)).ops {
+            let data = function.op(op);
+            if let (OpKind::Elem, [array, _, .., last]) = (&data.kind, data.operands.as_slice())
+                && let Some(index) = constant_index(function, *last)
+            {
+                let length: &mut u32 = lengths.entry(*array).or_default();
+                *length = index.saturating_add(1).max(*length);
+            }
+        }
+    }
+    lengths
+}
 
 impl<'m> Lower<'_, 'm> {
     fn array_type(&self, frame: &Frame<'m>, array: Value) -> Result<&'static ArrayType> {
@@ -43,7 +70,21 @@ impl<'m> Lower<'_, 'm> {
             let index = self.through_list(layout, &parts, dim, index);
             address = self.offset(address, index, parts[layout.stride(dim)]);
         }
+        self.note_row(frame, array, indices, address);
         Ok(address)
+    }
+
+    /// Remembers how long rows of numbers seem to be of which lanes hold one each: as many as constant indices name.
+    fn note_row(&mut self, frame: &Frame<'m>, array: Value, indices: &[Value], address: Val) {
+        if let (Val::Indexed { index, scale: 1, .. }, [_, .., last]) = (address, indices)
+            && let Some(&stride) = self.strides.get(&index)
+            && let Some(size) = frame.function.ty(array).as_array().and_then(|a| a.elem.as_scalar())
+            && constant_index(frame.function, *last).is_some()
+            && !self.rare
+        {
+            let bytes = frame.row_length(array).saturating_mul(size.size());
+            self.rows.insert(index, (stride, bytes));
+        }
     }
 
     /// Remembers an index over the lanes that counts from the end where it is negative (`select %i < 0, %i + extent, %i`): in
@@ -308,6 +349,9 @@ impl<'m> Lower<'_, 'm> {
                 if fixed.is_none() && !self.machine.gpu =>
             {
                 let index = self.ramp_of(lane, s);
+                if lane == 1 {
+                    self.strides.insert(index, s);
+                }
                 Val::Indexed { base: self.scalar_offset(a, i, s), index, scale: 1 }
             }
             (Val::Linear { base, stride: outer }, Val::Linear { base: i, stride: lane }, Val::Uniform(s))

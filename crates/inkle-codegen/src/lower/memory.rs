@@ -15,6 +15,8 @@ use crate::value::{Part, Parts, Val, parts};
 const MAX_INTERLEAVE: usize = 4;
 /// The same on GPUs, where whole vectors are several accesses and shuffles are free: matrices of three by three.
 const GPU_MAX_INTERLEAVE: usize = 9;
+/// Masks of narrower parts, bytes, are no masks of the hardware's.
+const NARROWEST_MASKED: u32 = 4;
 /// How many elements are turned from rows into columns at a time.
 const TRANSPOSED: u32 = 4;
 
@@ -45,7 +47,8 @@ impl<'m> Lower<'_, 'm> {
 
     /// Reads a value.
     pub fn load(&mut self, ty: Type, at: Val) -> Parts {
-        let Some(other) = self.other_form(ty, at) else { return self.load_at(ty, at) };
+        let other = self.other_form(ty, at).or_else(|| self.row_form(ty, at));
+        let Some(other) = other else { return self.load_at(ty, at) };
         let Ok(read) = self.in_either_form(at, &other, |l, at| Ok::<_, Infallible>(l.load_at(ty, at)));
         read
     }
@@ -57,7 +60,7 @@ impl<'m> Lower<'_, 'm> {
         let alike = (2..=MAX_INTERLEAVE).contains(&layout.len())
             && ty.size() == first.size() * layout.len() as u32
             && layout.iter().all(|&(part, _)| part == first);
-        self.neighbours(at, ty.size(), alike)
+        self.neighbours(at, ty.size(), alike, first.size() >= NARROWEST_MASKED)
     }
 
     fn load_at(&mut self, ty: Type, at: Val) -> Parts {
@@ -92,12 +95,72 @@ impl<'m> Lower<'_, 'm> {
                 })[0];
                 Val::Varying(self.in_register(v, part))
             }
+            Val::Linear { base, stride } if let Some(n) = self.strided(part, stride) => {
+                Val::Varying(self.load_strided(base, part, n))
+            }
             at => {
                 self.note_narrow();
                 let v = self.gather(ty, at, size);
                 Val::Varying(self.in_register(v, part))
             }
         }
+    }
+
+    /// Every how manieth number of memory lanes hold, where they are read by whole vectors and picked: up to as many vectors
+    /// as are quicker than an address per lane.
+    fn strided(&self, part: Part, stride: i64) -> Option<u32> {
+        let size = part.size();
+        let n = u32::try_from(stride).ok().filter(|stride| stride.is_multiple_of(size))? / size;
+        let possible = !self.machine.gpu
+            && (2..=MAX_INTERLEAVE).contains(&(n as usize))
+            && size >= NARROWEST_MASKED
+            && self.lanes.is_multiple_of(4)
+            && (self.mask.is_none() || self.machine.masked_memory);
+        possible.then_some(n)
+    }
+
+    /// Reads every `n`th number for the lanes, two to four. Nothing is read in front of the first or behind the last.
+    fn load_strided(&mut self, base: V, part: Part, n: u32) -> V {
+        let (lanes, size) = (self.lanes, part.size());
+        let wide = self.e.vector(self.memory_type(part), lanes);
+        self.under_masks(n, |l, masks| {
+            // Without masks the last vector ends with the last lane's number, and so begins earlier.
+            let earlier = if masks.is_none() { n - 1 } else { 0 };
+            let start = |k: u32| k * lanes - if k + 1 == n { earlier } else { 0 };
+            let vectors: SmallVec<[V; 4]> = (0..n)
+                .map(|k| {
+                    let mask = masks.map(|masks| {
+                        let is_lanes = |i: u32| l.e.i1((k * lanes + i).is_multiple_of(n));
+                        let all: Vec<V> = (0..lanes).map(is_lanes).collect();
+                        l.e.and(masks[k as usize], l.e.const_vector(&all))
+                    });
+                    let at = l.e.byte_offset(base, start(k) * size);
+                    l.load_lanes(wide, at, size, mask)
+                })
+                .collect();
+            // Where it is among the elements of all vectors, counted through.
+            let place = |lane: u32| {
+                let k = lane * n / lanes;
+                k * lanes + lane * n - start(k)
+            };
+            let [a, b, c, d] = *vectors.as_slice() else {
+                return smallvec![l.picked_from(&vectors, place)];
+            };
+            let [low, high] =
+                [[a, b], [c, d]].map(|pair| l.picked_from(&pair, |lane| place(lane) % (2 * lanes)));
+            let halves = (0..lanes).map(|lane| if lane < lanes / 2 { lane } else { lanes + lane });
+            smallvec![l.e.shuffle(low, high, &halves.collect::<Vec<_>>())]
+        })[0]
+    }
+
+    /// The form of addresses in rows whose length is as it seems.
+    fn row_form(&mut self, ty: Type, at: Val) -> Option<Neighbours> {
+        let Val::Indexed { base, index, scale: 1 } = at else { return None };
+        let &(stride, bytes) = self.rows.get(&index)?;
+        let [(part, 0)] = *parts(ty).as_slice() else { return None };
+        self.strided(part, bytes.into())?;
+        let apart = self.e.icmp(Int::LLVMIntNE, stride, self.e.i64(bytes.into()));
+        Some(Neighbours::likely(apart, Val::Linear { base, stride: bytes.into() }))
     }
 
     /// Reads at an address per lane.
@@ -225,8 +288,7 @@ impl<'m> Lower<'_, 'm> {
         let Val::Linear { base, stride } = at else { return None };
         let (first, n) = (layout.first()?.0, layout.len());
         let most = if self.machine.gpu { GPU_MAX_INTERLEAVE } else { MAX_INTERLEAVE };
-        // Masks of narrower parts are no masks of the hardware's.
-        let masks = self.mask.is_none() || self.machine.masked_memory && first.size() >= 4;
+        let masks = self.mask.is_none() || self.machine.masked_memory && first.size() >= NARROWEST_MASKED;
         let whole = (2..=most).contains(&n)
             && masks
             && stride == i64::from(ty.size())

@@ -56,7 +56,7 @@ use inkle_ir::{AtomicOp, Block, Function, Module, Op, OpData, OpKind, Scalar, Ty
 use inkwell::context::Context;
 use smallvec::{SmallVec, smallvec};
 
-use crate::emitter::{Bb, Emitter, Ty, V};
+use crate::emitter::{Emitter, Ty, V};
 use crate::error::CodegenError;
 use crate::lines::Lines;
 use crate::options::{Options, ScalarReason};
@@ -164,6 +164,8 @@ pub(crate) struct Frame<'m> {
     pub uniformity: Rc<Uniformity>,
     /// Per value: whether any operation takes it.
     used: Rc<Vec<bool>>,
+    /// Per array of several dimensions: one more than the largest constant that is the last index.
+    row_lengths: Rc<HashMap<Value, u32>>,
     values: Vec<Option<Parts>>,
     /// Per parameter what reports call it; empty in code that reports nothing.
     subjects: Vec<check::Subject>,
@@ -173,6 +175,11 @@ impl Frame<'_> {
     /// Whether any operation takes a value.
     pub fn is_used(&self, value: Value) -> bool {
         self.used[value.index()]
+    }
+
+    /// How long an array's rows seem to be, by the constants that index them; zero if none do.
+    pub fn row_length(&self, array: Value) -> u32 {
+        self.row_lengths.get(&array).copied().unwrap_or(0)
     }
 
     pub fn get(&self, value: Value) -> Result<&Parts> {
@@ -218,6 +225,7 @@ pub(crate) struct Lower<'c, 'm> {
     analyser: Analyser<'m>,
     /// Per function, which values are used, once it is known.
     used: HashMap<usize, Rc<Vec<bool>>>,
+    row_lengths: HashMap<usize, Rc<HashMap<Value, u32>>>,
     outlined: HashMap<call::OutlinedKey, call::Outlined>,
     /// Per function, operations after expansion of its calls.
     sizes: Vec<usize>,
@@ -239,8 +247,12 @@ pub(crate) struct Lower<'c, 'm> {
     deferred: Vec<block::Deferred>,
     /// Indices that were wrapped where they are negative, and what they were before.
     pub wrapped: HashMap<V, neighbours::Unwrapped>,
-    /// Indices that were looked at in a block to see whether they count up: the first lane's, and which lanes do.
-    pub countings: HashMap<(V, bool, Bb), (V, V)>,
+    /// Indices that were looked at in this block, or around it, to see whether they count up.
+    pub countings: Vec<(neighbours::CountingKey, neighbours::Counting)>,
+    /// Distances of lanes whose neighbours' is known only at run time, in bytes, and that distance.
+    pub strides: HashMap<V, V>,
+    /// The same of rows that have as many bytes, it seems.
+    pub rows: HashMap<V, (V, u32)>,
     /// Per function, type and position: where arguments of the runtime's functions over lanes go.
     pub math_slots: HashMap<(V, Ty, usize), V>,
     /// Where the operation that is being emitted was written.
@@ -336,6 +348,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             thread: Thread { tid: SmallVec::new(), dims: SmallVec::new() },
             analyser: Analyser::new(ir, lane_dim(ir)),
             used: HashMap::new(),
+            row_lengths: HashMap::new(),
             outlined: HashMap::new(),
             updates: HashMap::new(),
             sizes: call::expanded_sizes(ir),
@@ -347,7 +360,9 @@ impl<'c, 'm> Lower<'c, 'm> {
             spreads: HashMap::new(),
             deferred: Vec::new(),
             wrapped: HashMap::new(),
-            countings: HashMap::new(),
+            countings: Vec::new(),
+            strides: HashMap::new(),
+            rows: HashMap::new(),
             math_slots: HashMap::new(),
             span: kernel_span,
             own_span: kernel_span,
@@ -572,8 +587,10 @@ impl<'c, 'm> Lower<'c, 'm> {
         let varying: Vec<bool> = args.iter().map(|parts| parts.iter().any(|p| !p.is_uniform())).collect();
         let uniformity = self.analyser.function(index, &varying);
         let used = self.used.entry(index).or_insert_with(|| Rc::new(used_values(function))).clone();
-        let mut frame =
-            Frame { function, uniformity, used, values: vec![None; function.value_count()], subjects };
+        let row_lengths =
+            self.row_lengths.entry(index).or_insert_with(|| Rc::new(array::row_lengths(function))).clone();
+        let values = vec![None; function.value_count()];
+        let mut frame = Frame { function, uniformity, used, row_lengths, values, subjects };
         for (&param, parts) in function.block(function.body).params.iter().zip(args) {
             frame.set(param, parts);
         }
@@ -583,9 +600,11 @@ impl<'c, 'm> Lower<'c, 'm> {
     /// Emits a block and gives what its terminator passes on.
     pub fn block(&mut self, frame: &mut Frame<'m>, block: Block) -> Result<Vec<Parts>> {
         let function = frame.function;
+        let known = self.countings.len();
         for &op in &function.block(block).ops {
             let data = function.op(op);
             if data.kind.is_terminator() {
+                self.countings.truncate(known);
                 return data.operands.iter().map(|&v| frame.get(v).cloned()).collect();
             }
             self.emitted += 1;

@@ -10,6 +10,9 @@ use super::Lower;
 use crate::emitter::{Bb, Int, V};
 use crate::value::{Parts, Val};
 
+/// Of more lanes than this it is not looked at whether the last ones are neighbours where the first are.
+const MOST_GROUPED: u32 = 16;
+
 /// Another form of an address.
 pub(crate) struct Neighbours {
     /// Whether the other form is wrong.
@@ -20,7 +23,51 @@ pub(crate) struct Neighbours {
     pub is_of_all: bool,
     /// Whether the other form is nearly always right.
     pub is_likely: bool,
+    /// What they may be where it is wrong.
+    groups: Option<Groups>,
 }
+
+impl Neighbours {
+    /// A form that is nearly always right.
+    pub fn likely(apart: V, at: Val) -> Neighbours {
+        Neighbours { apart, at, is_of_all: false, is_likely: true, groups: None }
+    }
+}
+
+/// Addresses that are neighbours for the first lanes, as in the other form, and for the rest elsewhere: where a row of a grid
+/// ends.
+struct Groups {
+    counting: Counting,
+    base: V,
+    scale: u32,
+}
+
+/// What is known of an index over the lanes.
+#[derive(Clone, Copy)]
+pub(crate) struct Counting {
+    /// The first lane's.
+    first: V,
+    /// The lanes that have as much more as they are farther on.
+    counts: V,
+    /// Whether these are not all lanes.
+    apart: V,
+    rest: Option<Rest>,
+}
+
+/// The active lanes that do not count on from the first one, as far as that was looked at.
+#[derive(Clone, Copy)]
+struct Rest {
+    /// Whether these are the last ones, and count on from another index.
+    counts: V,
+    /// They as bits.
+    lanes: V,
+    /// What the first lane's index would be if it were one of them.
+    first: V,
+}
+
+/// An index that was looked at: whether it counts from the end where it is negative, whether the lanes that do not count on were
+/// looked at, and the active lanes.
+pub(crate) type CountingKey = (V, bool, bool, Option<V>);
 
 /// What an index over the lanes was before it was wrapped where it is negative.
 #[derive(Clone, Copy)]
@@ -32,8 +79,9 @@ pub(crate) enum Unwrapped {
 
 impl Lower<'_, '_> {
     /// Of addresses of elements of `size` bytes that look like others: when they are neighbours, and what they are then.
-    /// `None` if they never are, or if elements are not moved as whole vectors and nothing is gained.
-    pub fn neighbours(&mut self, at: Val, size: u32, moved_whole: bool) -> Option<Neighbours> {
+    /// `None` if they never are, or if elements are not moved as whole vectors and nothing is gained. `masks` is whether they
+    /// can be moved under masks.
+    pub fn neighbours(&mut self, at: Val, size: u32, moved_whole: bool, masks: bool) -> Option<Neighbours> {
         let Val::Indexed { base, index, scale } = at else { return None };
         if self.machine.gpu {
             return None;
@@ -46,7 +94,7 @@ impl Lower<'_, '_> {
             let apart = self.e.icmp(Int::LLVMIntSLT, first, self.e.null(self.e.type_of(first)));
             let start = self.scalar_offset(base, first, self.e.i64(scale.into()));
             let at = Val::Linear { base: start, stride: size.into() };
-            return Some(Neighbours { apart, at, is_of_all: false, is_likely: true });
+            return Some(Neighbours::likely(apart, at));
         }
         if !moved_whole || scale != size || self.rare {
             return None;
@@ -55,36 +103,78 @@ impl Lower<'_, '_> {
             Some(Unwrapped::Varying(plain)) => plain,
             _ => index,
         };
-        let (first, mut count_up) = self.counting(plain, unwrapped.is_some());
-        if let Some(mask) = self.mask {
-            count_up = self.e.and(count_up, mask);
-        }
-        let bits = self.mask_bits(count_up);
-        let apart = self.e.icmp(Int::LLVMIntNE, bits, self.e.all_ones(self.e.int(self.lanes)));
-        let start = self.scalar_offset(base, first, self.e.i64(scale.into()));
+        let grouped = self.machine.masked_memory && masks && self.lanes <= MOST_GROUPED;
+        let counting = self.counting(plain, unwrapped.is_some(), grouped);
+        let start = self.scalar_offset(base, counting.first, self.e.i64(scale.into()));
         let at = Val::Linear { base: start, stride: size.into() };
-        Some(Neighbours { apart, at, is_of_all: true, is_likely: false })
+        let groups = grouped.then_some(Groups { counting, base, scale });
+        Some(Neighbours { apart: counting.apart, at, is_of_all: true, is_likely: false, groups })
     }
 
-    /// The first lane's index, and which lanes have one that is as much more as they are farther on; if the index counts from
-    /// the end where it is negative, none of these is.
-    fn counting(&mut self, index: V, wraps: bool) -> (V, V) {
-        let key = (index, wraps, self.e.current_block());
-        if let Some(&known) = self.countings.get(&key) {
+    /// Which lanes have an index that is as much more as they are farther on; if it counts from the end where it is negative,
+    /// none of these is.
+    fn counting(&mut self, index: V, wraps: bool, grouped: bool) -> Counting {
+        let key = (index, wraps, grouped, self.mask);
+        if let Some(&(_, known)) = self.countings.iter().rev().find(|(other, _)| *other == key) {
             return known;
         }
-        let int = self.e.scalar_type(self.e.type_of(index));
         let first = self.e.extract_element(index, self.e.i32(0));
-        let distance = self.e.sub(index, self.e.splat(first, self.lanes));
-        let mut counts = self.e.icmp(Int::LLVMIntEQ, distance, self.ramp(int, 1));
-        if wraps {
-            // Of lanes that count up from an index that is not negative only those beyond the largest number are.
-            let ty = self.e.type_of(index);
-            let is_positive = self.e.icmp(Int::LLVMIntSGE, index, self.e.null(ty));
-            counts = self.e.and(counts, is_positive);
+        let mut counts = self.counting_from(index, first, wraps);
+        if let Some(mask) = self.mask {
+            counts = self.e.and(counts, mask);
         }
-        self.countings.insert(key, (first, counts));
-        (first, counts)
+        let bits = self.mask_bits(counts);
+        let apart = self.e.icmp(Int::LLVMIntNE, bits, self.e.all_ones(self.e.int(self.lanes)));
+        let rest = grouped.then(|| self.rest(index, wraps, bits, apart));
+        let known = Counting { first, counts, apart, rest };
+        self.countings.push((key, known));
+        known
+    }
+
+    /// The lanes whose index is as much more than `first` as they are from the first lane.
+    fn counting_from(&mut self, index: V, first: V, wraps: bool) -> V {
+        let ty = self.e.type_of(index);
+        let distance = self.e.sub(index, self.e.splat(first, self.lanes));
+        let counts = self.e.icmp(Int::LLVMIntEQ, distance, self.ramp(self.e.scalar_type(ty), 1));
+        if !wraps {
+            return counts;
+        }
+        // Of lanes that count up from an index that is not negative only those beyond the largest number are.
+        let is_positive = self.e.icmp(Int::LLVMIntSGE, index, self.e.null(ty));
+        self.e.and(counts, is_positive)
+    }
+
+    /// Looks at the lanes that do not count on from the first one, where there are any.
+    fn rest(&mut self, index: V, wraps: bool, bits: V, apart: V) -> Rest {
+        let (int, of_index) = (self.e.int(self.lanes), self.e.scalar_type(self.e.type_of(index)));
+        let before = self.e.current_block();
+        let [look, join] = ["rest", "seen"].map(|name| self.e.new_block(name));
+        self.e.cond_br(apart, look, join);
+        self.e.at_end(look);
+        let active = self.mask.map_or(self.e.all_ones(int), |mask| self.mask_bits(mask));
+        let lanes = self.e.and(active, self.e.not(bits));
+        // If there are none, of an inactive vector's end, any lane will do.
+        let lane = self.e.intrinsic("llvm.cttz", &[int], &[lanes, self.e.i1(false)]);
+        let lane = self.e.and(lane, self.e.const_int(int, i64::from(self.lanes) - 1));
+        let lane = self.e.zext(lane, self.e.int(32));
+        let first = self.e.extract_element(index, lane);
+        let first = self.e.sub(first, self.e.zext(lane, of_index));
+        let counts = self.counting_from(index, first, wraps);
+        let counting = self.e.and(self.mask_bits(counts), lanes);
+        let all = self.e.icmp(Int::LLVMIntEQ, counting, lanes);
+        let next = self.e.add(bits, self.e.const_int(int, 1));
+        let before_are_first = self.e.icmp(Int::LLVMIntEQ, self.e.and(bits, next), self.e.null(int));
+        let counts = self.e.and(all, before_are_first);
+        self.e.br(join);
+        self.e.at_end(join);
+        let [counts, lanes, first] = [counts, lanes, first].map(|v| {
+            let ty = self.e.type_of(v);
+            let merged = self.e.phi(ty);
+            self.e.add_incoming(merged, self.e.null(ty), before);
+            self.e.add_incoming(merged, v, look);
+            merged
+        });
+        Rest { counts, lanes, first }
     }
 
     /// Does something with addresses in either form, and merges what it gives.
@@ -99,27 +189,53 @@ impl Lower<'_, '_> {
         if other.is_likely {
             self.e.set_branch_weights(branch, 1, 1 << 10);
         }
-        let mut ends: SmallVec<[(SmallVec<[V; 4]>, Bb); 2]> = SmallVec::new();
-        for (block, at) in [(near, other.at), (apart, at)] {
-            self.e.at_end(block);
-            let (mask, existing) = (self.mask, self.existing);
-            if other.is_of_all && block == near {
-                (self.mask, self.existing) = (None, None);
-            }
-            let given = access(self, at)?;
-            (self.mask, self.existing) = (mask, existing);
-            let given = given.into_iter().map(|v| self.wide(v)).collect();
-            ends.push((given, self.e.current_block()));
-            self.e.br(join);
+        let (mask, existing) = (self.mask, self.existing);
+        let mut ends: SmallVec<[(SmallVec<[V; 4]>, Bb); 3]> = SmallVec::new();
+        let mut end = |l: &mut Self, given: SmallVec<[V; 4]>| {
+            ends.push((given, l.e.current_block()));
+            l.e.br(join);
+            (l.mask, l.existing) = (mask, existing);
+        };
+        self.e.at_end(near);
+        if other.is_of_all {
+            (self.mask, self.existing) = (None, None);
         }
+        let given = access(self, other.at)?;
+        let given = self.all_wide(given);
+        end(self, given);
+        self.e.at_end(apart);
+        if let Some(groups) = &other.groups
+            && let Some(rest) = groups.counting.rest
+        {
+            let [grouped, each] = ["grouped", "each"].map(|name| self.e.new_block(name));
+            self.e.cond_br(rest.counts, grouped, each);
+            self.e.at_end(grouped);
+            (self.mask, self.existing) = (Some(groups.counting.counts), None);
+            let of_first = access(self, other.at)?;
+            let of_first = self.all_wide(of_first);
+            let lanes = self.e.bitcast(rest.lanes, self.e.vector(self.e.int(1), self.lanes));
+            self.mask = Some(lanes);
+            let base = self.scalar_offset(groups.base, rest.first, self.e.i64(groups.scale.into()));
+            let of_rest = access(self, Val::Linear { base, stride: groups.scale.into() })?;
+            let of_rest = self.all_wide(of_rest);
+            let given = of_first.iter().zip(&of_rest).map(|(&a, &b)| self.e.select(lanes, b, a)).collect();
+            end(self, given);
+            self.e.at_end(each);
+        }
+        let given = access(self, at)?;
+        let given = self.all_wide(given);
+        end(self, given);
         self.e.at_end(join);
-        let [(near, near_end), (apart, apart_end)] = [&ends[0], &ends[1]];
-        let merge = |(&a, &b)| {
-            let v = self.e.phi(self.e.type_of(a));
-            self.e.add_incoming(v, a, *near_end);
-            self.e.add_incoming(v, b, *apart_end);
+        let count = ends[0].0.len();
+        let merge = |i: usize| {
+            let v = self.e.phi(self.e.type_of(ends[0].0[i]));
+            ends.iter().for_each(|(given, end)| self.e.add_incoming(v, given[i], *end));
             Val::Varying(v)
         };
-        Ok(near.iter().zip(apart).map(merge).collect())
+        Ok((0..count).map(merge).collect())
+    }
+
+    fn all_wide(&mut self, parts: Parts) -> SmallVec<[V; 4]> {
+        parts.into_iter().map(|v| self.wide(v)).collect()
     }
 }

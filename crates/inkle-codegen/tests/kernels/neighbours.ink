@@ -1,5 +1,5 @@
 ; Elements of several parts at indices that count up for a while: read, written and updated, by some lanes and by all.
-kernel @k(%ix: array<i32, 1>, %v: array<vec<3, f32>, 1>, %w: array<vec<2, f64>, 1>, %q: array<quat<f32>, 1>, %sums: array<vec<3, f32>, 1>, %most: array<vec<2, i32>, 1>, %out: array<vec<3, f32>, 1>, %some: array<vec<3, f32>, 1>) {
+kernel @k(%ix: array<i32, 1>, %v: array<vec<3, f32>, 1>, %w: array<vec<2, f64>, 1>, %q: array<quat<f32>, 1>, %sums: array<vec<3, f32>, 1>, %most: array<vec<2, i32>, 1>, %out: array<vec<3, f32>, 1>, %some: array<vec<3, f32>, 1>, %copy: array<vec<3, f32>, 1>) {
   %i = tid 0 : i32
   %zero = const 0 : i32
   %e = elem %ix, %i : ref<i32>
@@ -26,6 +26,8 @@ kernel @k(%ix: array<i32, 1>, %v: array<vec<3, f32>, 1>, %w: array<vec<2, f64>, 
   %o2 = atomic_max %me, %m : vec<2, i32>
   %oe = elem %out, %i : ref<vec<3, f32>>
   store %oe, %r
+  %ce = elem %copy, %j : ref<vec<3, f32>>
+  store %ce, %a
   %three = const 3 : i32
   %rem = rem %i, %three : i32
   %is = ne %rem, %zero : bool
