@@ -176,7 +176,7 @@ def test_gradients_follow_copies_of_indexed_arrays(device):
 
 @pytest.mark.parametrize("dtype", [wp.float32, wp.float64])
 def test_who_holds_a_maximum_or_minimum_gets_its_gradient(device, dtype):
-    @wp.kernel(module="unique")
+    @wp.kernel(module="unique", enable_backward=True)
     def extremes(x: wp.array(dtype=dtype), most: wp.array(dtype=dtype), least: wp.array(dtype=dtype)):
         i = wp.tid()
         v = x[i] * x[i] + x[i]
