@@ -177,27 +177,38 @@ def test_gradients_follow_copies_of_indexed_arrays(device):
 @pytest.mark.parametrize("dtype", [wp.float32, wp.float64])
 def test_who_holds_a_maximum_or_minimum_gets_its_gradient(device, dtype):
     @wp.kernel(module="unique", enable_backward=True)
-    def extremes(x: wp.array(dtype=dtype), most: wp.array(dtype=dtype), least: wp.array(dtype=dtype)):
+    def extremes(
+        x: wp.array(dtype=dtype),
+        sums: wp.array(dtype=dtype),
+        most: wp.array(dtype=dtype),
+        least: wp.array(dtype=dtype),
+    ):
         i = wp.tid()
+        # Whether product and sum become one operation may depend on what else is made of them.
         v = x[i] * x[i] + x[i]
-        # As much is lost to rounding as can be, which a product fused with a sum loses otherwise.
-        wp.atomic_max(most, i // 4, v)
-        wp.atomic_min(least, i // 4, v * x[i] - v)
+        wp.atomic_add(sums, 0, v * v)
+        wp.atomic_sub(sums, i % 2 + 1, wp.sin(v))
+        wp.atomic_max(most, i % 3, v)
+        wp.atomic_min(least, i % 3, v * x[i])
 
-    n, groups = 256, 64
-    numbers = np.random.default_rng(1).standard_normal(n).astype(wp.dtype_to_numpy(dtype))
-    x = wp.array(numbers, dtype=dtype, device=device, requires_grad=True)
-    most = wp.full(groups, -1e9, dtype=dtype, device=device, requires_grad=True)
-    least = wp.full(groups, 1e9, dtype=dtype, device=device, requires_grad=True)
-    with wp.Tape() as tape:
-        wp.launch(extremes, n, [x], [most, least], device=device)
-    ones = wp.full(groups, 1.0, dtype=dtype, device=device)
-    tape.backward(grads={most: ones, least: ones})
-    v = numbers * numbers + numbers
-    expected = np.zeros(n)
-    rows, places = np.arange(groups), np.arange(n).reshape(groups, 4)
-    highest = places[rows, v.reshape(groups, 4).argmax(1)]
-    expected[highest] += 2.0 * numbers[highest] + 1.0
-    lowest = places[rows, (v * numbers - v).reshape(groups, 4).argmin(1)]
-    expected[lowest] += 3.0 * numbers[lowest] ** 2 - 1.0
-    np.testing.assert_allclose(x.grad.numpy(), expected, rtol=1e-3, atol=1e-4)
+    def zeros():
+        return wp.zeros(3, dtype=dtype, device=device, requires_grad=True)
+
+    for n in (7, 40):
+        numbers = np.random.default_rng(n).standard_normal(n).astype(wp.dtype_to_numpy(dtype))
+        x = wp.array(numbers, dtype=dtype, device=device, requires_grad=True)
+        sums, most, least = zeros(), zeros(), zeros()
+        most.fill_(-1e9)
+        least.fill_(1e9)
+        with wp.Tape() as tape:
+            wp.launch(extremes, n, [x], [sums, most, least], device=device)
+        ones = wp.full(3, 1.0, dtype=dtype, device=device)
+        tape.backward(grads={most: ones, least: ones})
+        v = numbers * numbers + numbers
+        expected = np.zeros(n)
+        for group in range(3):
+            places = np.arange(group, n, 3)
+            highest, lowest = places[v[places].argmax()], places[(v * numbers)[places].argmin()]
+            expected[highest] += 2.0 * numbers[highest] + 1.0
+            expected[lowest] += 3.0 * numbers[lowest] ** 2 + 2.0 * numbers[lowest]
+        np.testing.assert_allclose(x.grad.numpy(), expected, rtol=1e-3, atol=1e-4)
