@@ -13,7 +13,7 @@ use crate::error::CodegenError;
 use crate::lower::entry::{ENTRY, ENTRY_ALONE, Tail, UPDATES};
 use crate::lower::{Lower, Machine, expanded_size, local_bytes};
 use crate::machine::{self, Passes};
-use crate::options::Options;
+use crate::options::{Forms, Options};
 use crate::plan::{Plan, gpu_lanes, has_many_constants, has_narrow_values, plan};
 use crate::target::{CudaOutput, Target};
 use crate::value::part_count;
@@ -151,15 +151,19 @@ fn generate(
             lower.features = features(plan.lanes);
             let updates = plan.alone.and_then(|_| Updates::of(module));
             // Where plain updates are always possible, atomic ones are for what runs beside others that update.
-            lower.rare = updates.is_some();
-            let tail = if lower.rare && plan.tail == Tail::Masked { Tail::Shared } else { plan.tail };
-            lower.cpu_entry(ENTRY, plan.lanes, tail)?;
-            lower.rare = false;
-            plan.lane_by_lane = std::mem::take(&mut lower.lane_by_lane);
+            let is_rare = updates.is_some();
+            let has = |forms| !is_rare || options.forms == Forms::All || options.forms == forms;
+            if has(Forms::Beside) {
+                lower.rare = is_rare;
+                let tail = if is_rare && plan.tail == Tail::Masked { Tail::Shared } else { plan.tail };
+                lower.cpu_entry(ENTRY, plan.lanes, tail)?;
+                lower.rare = false;
+                plan.lane_by_lane = std::mem::take(&mut lower.lane_by_lane);
+            }
             if options.deterministic && crate::order::depends_on_order(module) {
                 lower.e.constant_words(IN_ORDER, &[1]);
             }
-            if let Some(lanes) = plan.alone {
+            if let Some(lanes) = plan.alone.filter(|_| has(Forms::Alone)) {
                 lower.alone = true;
                 lower.features = features(lanes);
                 lower.cpu_entry(ENTRY_ALONE, lanes, plan.tail)?;

@@ -61,5 +61,5 @@ pub use math::{RuntimeSymbol, Signature, runtime_symbols};
 pub use native::version as native_version;
 #[cfg(feature = "llvm")]
 pub use nvidia::set_package_folders;
-pub use options::{Lanes, Options, ScalarReason, computes_in_floats};
+pub use options::{Forms, Lanes, Options, ScalarReason, computes_in_floats};
 pub use target::{CUDA_ARCHS, CpuTarget, CudaOutput, CudaTarget, Target, TargetNameError};

@@ -13,6 +13,18 @@ pub enum Lanes {
     Fixed(u32),
 }
 
+/// Which forms of a kernel that updates memory atomically the code has, where the one with plain updates can always be run.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Forms {
+    /// All that there are.
+    #[default]
+    All,
+    /// The one with plain updates, for a thread that runs alone or adds to copies.
+    Alone,
+    /// The other, for what runs beside others that update memory.
+    Beside,
+}
+
 /// Choices that change the code; all of them are part of [`Options::key`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Options {
@@ -32,6 +44,8 @@ pub struct Options {
     /// CPU: a kernel whose result depends on the order of its atomic updates runs its threads in order, on one thread of the
     /// machine.
     pub deterministic: bool,
+    /// CPU: the forms of the code.
+    pub forms: Forms,
     /// Source lines in the code, for profilers.
     pub lineinfo: bool,
     /// Lane width. On GPUs more than one needs [`Options::aligned`].
@@ -59,6 +73,7 @@ impl Default for Options {
             verify_fp: false,
             precise_math: false,
             deterministic: false,
+            forms: Forms::All,
             lineinfo: false,
             lanes: Lanes::Auto,
             contiguous: 0,
@@ -84,6 +99,7 @@ impl Options {
         if on_gpu {
             options.precise_math = unchosen.precise_math;
             options.deterministic = unchosen.deterministic;
+            options.forms = unchosen.forms;
         } else {
             options.aligned = unchosen.aligned;
             options.grid_stride = unchosen.grid_stride;
@@ -109,8 +125,13 @@ impl Options {
             Some((threads, blocks)) => (threads, blocks.unwrap_or(0)),
             None => (0, 0),
         };
+        let forms = match self.forms {
+            Forms::All => "all",
+            Forms::Alone => "alone",
+            Forms::Beside => "beside",
+        };
         format!(
-            "o{} fast{} fuse{} checks{} verify{} precise{} det{} line{} lanes={lanes} contiguous={:x} aligned{} stride{} regs={} bounds={max_threads},{min_blocks}",
+            "o{} fast{} fuse{} checks{} verify{} precise{} det{} forms={forms} line{} lanes={lanes} contiguous={:x} aligned{} stride{} regs={} bounds={max_threads},{min_blocks}",
             self.optimization_level,
             u8::from(self.fast_math),
             u8::from(self.fuse_fp),
@@ -158,6 +179,14 @@ impl Options {
                 "verify" => options.verify_fp = flag(value)?,
                 "precise" => options.precise_math = flag(value)?,
                 "det" => options.deterministic = flag(value)?,
+                "forms" => {
+                    options.forms = match value.strip_prefix('=')? {
+                        "all" => Forms::All,
+                        "alone" => Forms::Alone,
+                        "beside" => Forms::Beside,
+                        _ => return None,
+                    }
+                }
                 "line" => options.lineinfo = flag(value)?,
                 "lanes" if value == "=auto" => options.lanes = Lanes::Auto,
                 "lanes" => options.lanes = Lanes::Fixed(value.strip_prefix('=')?.parse().ok()?),
@@ -208,6 +237,8 @@ mod tests {
             Options { verify_fp: true, ..base.clone() },
             Options { precise_math: true, ..base.clone() },
             Options { deterministic: true, ..base.clone() },
+            Options { forms: Forms::Alone, ..base.clone() },
+            Options { forms: Forms::Beside, ..base.clone() },
             Options { lineinfo: true, ..base.clone() },
             Options { lanes: Lanes::Fixed(1), ..base.clone() },
             Options { contiguous: 1, ..base.clone() },

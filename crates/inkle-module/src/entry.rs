@@ -5,6 +5,8 @@ use std::sync::Arc;
 use inkle_codegen::ArtifactKind;
 use inkle_diag::trace::{self, Stage};
 use inkle_ir::KernelAccess;
+#[cfg(feature = "llvm")]
+use inkle_runtime::MakeLate;
 use inkle_runtime::elf::LoadedObject;
 use inkle_runtime::{CpuFunction, CudaFunction, CudaModule, Device, Loaded, RuntimeError};
 
@@ -38,14 +40,32 @@ pub struct Origin {
     pub micros: u32,
 }
 
+/// Loads code on the CPU that may lack the form with atomic updates, which `make` makes when it is needed.
+#[cfg(feature = "llvm")]
+pub(crate) fn load_early(
+    entry: &Entry,
+    params_bytes: usize,
+    make: Box<MakeLate>,
+) -> Result<Loaded, RuntimeError> {
+    let _span = trace::part(Stage::Load);
+    let object = Arc::new(LoadedObject::load(&entry.code).map_err(RuntimeError::from)?);
+    let function = CpuFunction::with_late(object, &entry.symbol, params_bytes, entry.lanes, make)?;
+    Ok(Loaded::Cpu(function))
+}
+
+/// Loads code on the CPU.
+pub(crate) fn load_on_cpu(entry: &Entry, params_bytes: usize) -> Result<CpuFunction, RuntimeError> {
+    let _span = trace::part(Stage::Load);
+    let object = Arc::new(LoadedObject::load(&entry.code).map_err(RuntimeError::from)?);
+    CpuFunction::new(object, &entry.symbol, params_bytes, entry.lanes)
+}
+
 /// Loads code on a device.
 pub(crate) fn load_entry(device: Device, entry: &Entry, params_bytes: usize) -> Result<Loaded, RuntimeError> {
-    let _span = trace::part(if device.is_cpu() { Stage::Load } else { Stage::Driver });
     if device.is_cpu() {
-        let object = LoadedObject::load(&entry.code).map_err(RuntimeError::from)?;
-        let object = Arc::new(object);
-        return Ok(Loaded::Cpu(CpuFunction::new(object, &entry.symbol, params_bytes, entry.lanes)?));
+        return Ok(Loaded::Cpu(load_on_cpu(entry, params_bytes)?));
     }
+    let _span = trace::part(Stage::Driver);
     let module = CudaModule::load(device, &entry.code)?;
     let function = CudaFunction::new(module, &entry.symbol, params_bytes)?;
     Ok(Loaded::Cuda { function, lanes: entry.lanes })

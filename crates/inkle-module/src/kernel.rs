@@ -6,18 +6,19 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
 use inkle_adjoint::ArrayGrad;
-use inkle_codegen::{ArtifactKind, CodegenError, CpuTarget, CudaOutput, CudaTarget, Options, Target};
+use inkle_codegen::{ArtifactKind, CodegenError, CpuTarget, CudaOutput, CudaTarget, Forms, Options, Target};
 use inkle_diag::trace::{self, Stage};
 use inkle_diag::{Diagnostics, SourceFile, Span};
 use inkle_frontend::env::{Environment, FunctionKey};
 use inkle_frontend::{CheckOptions, check_kernel};
 use inkle_ir::{
     Block, Function, KernelAccess, LaunchBounds, Links, MAX_DIMS, Module, OpKind, Param, ParamLayout, Type,
+    Updates,
 };
-use inkle_runtime::{CudaModule, Device, Loaded};
+use inkle_runtime::{CudaModule, Device, Loaded, RuntimeError};
 
 use crate::cache::{self, Source};
-use crate::entry::{Entry, Origin, load_entry};
+use crate::entry::{Entry, Origin, load_early, load_entry, load_on_cpu};
 use crate::error::CompileError;
 
 /// Names what something was made from: equal digests, equal content.
@@ -43,9 +44,11 @@ pub struct KernelIr {
     params: Vec<Param>,
     layout: ParamLayout,
     digest: blake3::Hash,
-    /// Whether the kernel computes in floats, and whether it has C++ functions.
+    /// Whether the kernel computes in floats, whether it has C++ functions, and whether a form with plain updates can always be
+    /// run ([`Updates`]).
     floats: bool,
     native: bool,
+    updates: bool,
     /// A digest of the IR and of where its operations were written, once it was asked for.
     placed: OnceLock<blake3::Hash>,
     /// What the kernel may do with memory, once it was asked for.
@@ -67,6 +70,7 @@ pub(crate) struct BodyText {
     name: String,
     floats: bool,
     native: bool,
+    updates: bool,
     module: String,
     source: Option<String>,
 }
@@ -123,6 +127,7 @@ impl KernelIr {
             layout: ParamLayout::new(params.iter().map(|p| p.ty)),
             floats: inkle_codegen::computes_in_floats(&module),
             native: module.has_native(),
+            updates: Updates::of(&module).is_some(),
             text: None,
             name,
             params,
@@ -140,6 +145,7 @@ impl KernelIr {
             name: self.name.clone(),
             floats: self.floats,
             native: self.native,
+            updates: self.updates,
             module: body.module.to_string(),
             source: body.source.as_ref().map(|module| module.to_string()),
         };
@@ -158,6 +164,7 @@ impl KernelIr {
             name: text.name.clone(),
             floats: text.floats,
             native: text.native,
+            updates: text.updates,
             text: Some(text),
             params,
             placed: OnceLock::new(),
@@ -376,7 +383,7 @@ pub fn forget_loaded() {
 /// A kernel for definite argument types and what was loaded of it.
 #[derive(Debug)]
 pub struct Kernel {
-    ir: KernelIr,
+    ir: Arc<KernelIr>,
     /// Few: devices times option sets in use. Read on every launch, so it is a list, newest last.
     variants: RwLock<Vec<(Device, Options, Arc<Loaded>)>>,
 }
@@ -384,6 +391,10 @@ pub struct Kernel {
 impl Kernel {
     /// A kernel of which nothing is loaded yet.
     pub fn new(ir: KernelIr) -> Kernel {
+        Kernel::of(Arc::new(ir))
+    }
+
+    fn of(ir: Arc<KernelIr>) -> Kernel {
         Kernel { ir, variants: RwLock::new(Vec::new()) }
     }
 
@@ -460,12 +471,27 @@ impl Kernel {
     }
 
     fn make(&self, device: Device, options: &Options) -> Result<(Loaded, Source), CompileError> {
-        let (entry, source) = if device.is_cpu() {
-            self.made(&device_target(device, CudaOutput::Cubin), options)?
-        } else {
-            self.cubin(device, options)?
+        let params_bytes = self.ir.layout.size as usize;
+        if !device.is_cpu() {
+            let (entry, source) = self.cubin(device, options)?;
+            return Ok((load_entry(device, &entry, params_bytes)?, source));
+        }
+        let target = device_target(device, CudaOutput::Cubin);
+        if !self.ir.updates || options.forms != Forms::All {
+            let (entry, source) = self.made(&target, options)?;
+            return Ok((load_entry(device, &entry, params_bytes)?, source));
+        }
+        // The form that is seldom run is seldom made.
+        let [alone, beside] = [Forms::Alone, Forms::Beside].map(|forms| Options { forms, ..options.clone() });
+        let (entry, source) = self.made(&target, &alone)?;
+        let ir = self.ir.clone();
+        let make = move || {
+            let _span = trace::span(Stage::Kernel, || &ir.name);
+            let made = Kernel::of(ir.clone()).made(&target, &beside);
+            let failed = |error: CompileError| RuntimeError::NotMade { reason: error.to_string() };
+            load_on_cpu(&made.map_err(failed)?.0, params_bytes)
         };
-        Ok((load_entry(device, &entry, self.ir.layout.size as usize)?, source))
+        Ok((load_early(&entry, params_bytes, Box::new(make))?, source))
     }
 
     /// Machine code for a GPU of this machine, from the cache or compiled: to PTX by us, to machine code by the driver's

@@ -126,6 +126,8 @@ pub enum RuntimeError {
     ByteCount { what: &'static str, expected: usize, found: usize },
     /// The code has no function of that name.
     NoSuchFunction { name: String },
+    /// A form of a kernel's code that is made at first need could not be made.
+    NotMade { reason: String },
     /// An object file could not be loaded.
     Load(LoadError),
     /// The driver could not load a GPU module; `log` is its own explanation.
@@ -154,7 +156,7 @@ impl RuntimeError {
             NotInGraph { .. } | Refused { .. } => ErrorClass::NotInGraph,
             Cuda(_) => ErrorClass::Driver,
             CheckFailed { .. } => ErrorClass::Kernel,
-            Load(_) | ModuleLoad { .. } | NoSuchFunction { .. } => ErrorClass::BadCode,
+            Load(_) | ModuleLoad { .. } | NoSuchFunction { .. } | NotMade { .. } => ErrorClass::BadCode,
             IndexOutOfRange { .. }
             | OutsideAllocation { .. }
             | RangeOutOfBounds { .. }
@@ -348,6 +350,7 @@ impl fmt::Display for RuntimeError {
             }
             ByteCount { what, expected, found } => write!(f, "{what} takes {expected} bytes, not {found}"),
             NoSuchFunction { name } => write!(f, "the code has no function '{name}'"),
+            NotMade { reason } => write!(f, "the kernel cannot be compiled to run beside others: {reason}"),
             Load(error) => write!(f, "cannot load compiled code: {error}"),
             ModuleLoad { error, log } if log.is_empty() => write!(f, "cannot load GPU code: {error}"),
             ModuleLoad { error, log } => write!(f, "cannot load GPU code: {error}\n{log}"),

@@ -49,8 +49,8 @@ pub use device::{
 };
 pub use error::{CudaError, ErrorClass, RuntimeError};
 pub use launch::{
-    CpuEntry, CpuFunction, CudaFunction, CudaModule, LaunchConfig, Loaded, MAX_CPU_THREADS, cpu_threads,
-    default_cpu_threads, run_together, set_cpu_threads,
+    CpuEntry, CpuFunction, CudaFunction, CudaModule, LaunchConfig, Loaded, MAX_CPU_THREADS, MakeLate,
+    cpu_threads, default_cpu_threads, run_together, set_cpu_threads,
 };
 pub use memory::{
     Allocation, HOST_ALIGN, KeepAlive, MemoryKind, any_memory_lent, collect_retired, next_serial,

@@ -10,11 +10,15 @@
 //! cheaper, and where many threads meet in few places they win however many cores there are. Where all that is done to an
 //! array is that something is added, workers can run that form on copies (`apart.rs`). An exclusive lock keeps the plain
 //! form apart from every other kernel that updates memory.
+//!
+//! The other form is seldom run, so whoever compiles kernels may make it only when it is needed ([`CpuFunction::with_late`]):
+//! when other kernels that update memory are running, or when a kernel that cannot add to copies has run alone for so long that
+//! finding out whether the other form is quicker does not matter any more.
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use inkle_ir::{IN_ORDER, Updates};
 
@@ -34,6 +38,8 @@ pub struct CpuFunction {
     lanes: u64,
     /// The form with plain updates.
     alone: Option<CpuEntry>,
+    /// The form with atomic updates, where it is made at first need; then `entry` is the other form's.
+    late: Option<Late>,
     /// Threads run in order, on the thread that launches.
     in_order: bool,
     /// How several threads can run the form with plain updates.
@@ -49,6 +55,21 @@ pub struct CpuFunction {
     /// Keeps the code mapped.
     _code: Option<Arc<LoadedObject>>,
 }
+
+/// Code that is made at first need.
+struct Late {
+    make: Box<MakeLate>,
+    made: OnceLock<Result<Box<CpuFunction>, RuntimeError>>,
+    /// How long launches ran alone without it that several threads could have shared, ticks.
+    alone: AtomicU64,
+}
+
+/// Makes the form of a kernel that is missing.
+pub type MakeLate = dyn Fn() -> Result<CpuFunction, RuntimeError> + Send + Sync;
+
+/// How many ticks launches run alone before it is found out whether the other form would be quicker: about as many as making it
+/// takes.
+const LATE_TICKS: u64 = 60_000_000;
 
 impl fmt::Debug for CpuFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -153,14 +174,41 @@ impl CpuFunction {
         params_bytes: usize,
         lanes: u32,
     ) -> Result<CpuFunction, RuntimeError> {
-        let missing = || RuntimeError::NoSuchFunction { name: symbol.to_owned() };
+        let (function, lacks) = CpuFunction::found(code, symbol, params_bytes, lanes)?;
+        if lacks { Err(RuntimeError::NoSuchFunction { name: symbol.to_owned() }) } else { Ok(function) }
+    }
+
+    /// The same for code that may lack the form with atomic updates where there is one with plain updates that can always be
+    /// run; `make` makes a function of the former when it is needed.
+    ///
+    /// # Errors
+    /// [`RuntimeError::NoSuchFunction`].
+    pub fn with_late(
+        code: Arc<LoadedObject>,
+        symbol: &str,
+        params_bytes: usize,
+        lanes: u32,
+        make: Box<MakeLate>,
+    ) -> Result<CpuFunction, RuntimeError> {
+        let (function, lacks) = CpuFunction::found(code, symbol, params_bytes, lanes)?;
+        let late = lacks.then(|| Late { make, made: OnceLock::new(), alone: AtomicU64::new(0) });
+        Ok(CpuFunction { late, ..function })
+    }
+
+    /// What the code has, and whether the form with atomic updates is missing.
+    fn found(
+        code: Arc<LoadedObject>,
+        symbol: &str,
+        params_bytes: usize,
+        lanes: u32,
+    ) -> Result<(CpuFunction, bool), RuntimeError> {
         let entry = |symbol: &str| {
             let address = code.symbol(symbol).filter(|a| !a.is_null())?;
             // SAFETY: the address is a symbol of code that is mapped while `code` lives, which the function keeps;
             // that it is a kernel entry is the trust stated above.
             Some(unsafe { std::mem::transmute::<*const (), CpuEntry>(address) })
         };
-        let shared = entry(symbol).ok_or_else(missing)?;
+        let shared = entry(symbol);
         let alone = entry(&format!("{symbol}_alone"));
         let updates = code.symbol(&format!("{symbol}_updates")).and_then(|words| {
             let mut at = words.cast::<u32>();
@@ -173,12 +221,14 @@ impl CpuFunction {
             })
         });
         let in_order = code.symbol(IN_ORDER).is_some();
-        Ok(CpuFunction {
+        let any = shared.or(alone).ok_or_else(|| RuntimeError::NoSuchFunction { name: symbol.to_owned() })?;
+        let function = CpuFunction {
             alone,
             in_order,
             updates,
-            ..CpuFunction::make(shared, params_bytes, lanes, Some(code))
-        })
+            ..CpuFunction::make(any, params_bytes, lanes, Some(code))
+        };
+        Ok((function, shared.is_none()))
     }
 
     /// A kernel that is part of this program.
@@ -201,6 +251,7 @@ impl CpuFunction {
             params_bytes,
             lanes: lanes.max(1).into(),
             alone: None,
+            late: None,
             in_order: false,
             updates: None,
             cost: AtomicU32::new(0),
@@ -241,7 +292,7 @@ impl CpuFunction {
         }
         let failures = FailureScope::new();
         if self.in_order {
-            self.launch_in_order(params, size, &failures);
+            self.launch_in_order(params, size, &failures)?;
         } else if let Some(alone) = self.alone {
             self.launch_updating(alone, params, size, &failures)?;
         } else {
@@ -252,16 +303,42 @@ impl CpuFunction {
 
     /// Runs all threads here, one vector after the other: what updates add up to, and what they give back, is then the same
     /// however many threads the machine has.
-    fn launch_in_order(&self, params: &[u64], size: u64, failures: &FailureScope) {
+    fn launch_in_order(
+        &self,
+        params: &[u64],
+        size: u64,
+        failures: &FailureScope,
+    ) -> Result<(), RuntimeError> {
         if let Some(alone) = self.alone
             && let Ok(_only) = UPDATES.try_write()
         {
             // SAFETY: as for `run`; the lock keeps other updates away.
             failures.enter(|| unsafe { alone(params.as_ptr().cast(), 0, size) });
-            return;
+            return Ok(());
         }
+        let beside = self.beside()?;
         let _others = UPDATES.read().unwrap_or_else(PoisonError::into_inner);
-        failures.enter(|| self.run(params, 0, size));
+        failures.enter(|| beside.run(params, 0, size));
+        Ok(())
+    }
+
+    /// The function whose usual form has atomic updates; made now if it must be.
+    fn beside(&self) -> Result<&CpuFunction, RuntimeError> {
+        match &self.late {
+            None => Ok(self),
+            Some(late) => match late.made.get_or_init(|| (late.make)().map(Box::new)) {
+                Ok(made) => Ok(made),
+                Err(error) => Err(error.clone()),
+            },
+        }
+    }
+
+    /// The same if it is there.
+    fn beside_if_made(&self) -> Option<&CpuFunction> {
+        match &self.late {
+            None => Some(self),
+            Some(late) => late.made.get()?.as_deref().ok(),
+        }
     }
 
     /// Runs the threads `begin..end` in the usual form.
@@ -307,7 +384,9 @@ impl CpuFunction {
         self.launches.store(count, Ordering::Relaxed);
         if measures_anew(count) {
             self.alone_cost.store(0, Ordering::Relaxed);
-            self.cost.store(0, Ordering::Relaxed);
+            if let Some(beside) = self.beside_if_made() {
+                beside.cost.store(0, Ordering::Relaxed);
+            }
             self.met.store(false, Ordering::Relaxed);
         }
         let mut begin = 0;
@@ -332,8 +411,9 @@ impl CpuFunction {
                 }
                 Form::Beside => {}
             }
+            let beside = self.beside()?;
             let _others = beside_others();
-            self.launch_shared(params, begin, end, failures)?;
+            beside.launch_shared(params, begin, end, failures)?;
             self.met.store(true, Ordering::Relaxed);
             begin = end;
         }
@@ -343,7 +423,8 @@ impl CpuFunction {
     /// How this many threads are best run, as far as is known; where nothing is, alone is where to begin.
     fn form(&self, params: &[u64], threads: u64) -> Form {
         let ticks = |cost: &AtomicU32| threads.saturating_mul(cost.load(Ordering::Relaxed).into()) >> 10;
-        let (alone, shared) = (ticks(&self.alone_cost), ticks(&self.cost));
+        let alone = ticks(&self.alone_cost);
+        let shared = self.beside_if_made().map_or(0, |beside| ticks(&beside.cost));
         if alone <= SERIAL_TICKS {
             return Form::Alone;
         }
@@ -358,6 +439,15 @@ impl CpuFunction {
             if each + copies <= beside.min(alone - alone / 4) {
                 return Form::Apart(plan);
             }
+        }
+        if shared == 0
+            && workers > 1
+            && let Some(late) = &self.late
+            && late.made.get().is_none()
+            && late.alone.fetch_add(alone, Ordering::Relaxed) > LATE_TICKS
+        {
+            // If it cannot be made, this kernel does without.
+            drop(self.beside());
         }
         if shared == 0 || alone <= shared / workers as u64 { Form::Alone } else { Form::Beside }
     }
@@ -402,7 +492,8 @@ impl CpuFunction {
         failures: &FailureScope,
     ) -> u64 {
         let mut at = begin;
-        for (entry, cost) in [(alone, &self.alone_cost), (self.entry, &self.cost)] {
+        let beside = self.beside_if_made().map(|beside| (beside.entry, &beside.cost));
+        for (entry, cost) in [(alone, &self.alone_cost)].into_iter().chain(beside) {
             if cost.load(Ordering::Relaxed) == 0 {
                 at = self.measure(entry, cost, params, at, size, failures);
             }
@@ -669,6 +760,59 @@ mod tests {
         let rounds = u64::from(2 * FORGET_EVERY / sizes.len() as u32);
         assert_eq!(counter.into_inner(), 4 * rounds * sizes.iter().sum::<u64>());
         assert!(ALONE_RUNS.load(Ordering::Relaxed) > 0);
+    }
+
+    /// A function with the plain form only, and how often the other one was made.
+    fn early(fails: bool) -> (CpuFunction, Arc<AtomicU32>) {
+        let made = Arc::new(AtomicU32::new(0));
+        let count = made.clone();
+        let make = move || {
+            count.fetch_add(1, Ordering::Relaxed);
+            if fails {
+                return Err(RuntimeError::NotMade { reason: "no reason".into() });
+            }
+            // SAFETY: the tests call it with the address of a counter.
+            Ok(unsafe { CpuFunction::from_entry(add_one, 8, 8) })
+        };
+        // SAFETY: as above.
+        let function = unsafe { CpuFunction::from_entry(add_one_alone, 8, 8) };
+        let late = Late { make: Box::new(make), made: OnceLock::new(), alone: AtomicU64::new(0) };
+        (CpuFunction { alone: Some(add_one_alone), late: Some(late), ..function }, made)
+    }
+
+    #[test]
+    fn the_other_form_is_made_once_others_update_memory_meanwhile() {
+        let counter = AtomicU64::new(0);
+        let address = [std::ptr::from_ref(&counter).expose_provenance() as u64];
+        let ((function, made), (failing, _)) = (early(false), early(true));
+        for _ in 0..20 {
+            function.launch(&address, 1000).unwrap();
+        }
+        assert_eq!((counter.load(Ordering::Relaxed), made.load(Ordering::Relaxed)), (20_000, 0));
+        let others = UPDATES.read().unwrap();
+        for _ in 0..20 {
+            function.launch(&address, 1000).unwrap();
+        }
+        let error = RuntimeError::NotMade { reason: "no reason".into() };
+        assert_eq!(failing.launch(&address, 10), Err(error));
+        drop(others);
+        assert_eq!((counter.load(Ordering::Relaxed), made.load(Ordering::Relaxed)), (40_000, 1));
+        failing.launch(&address, 10).unwrap();
+    }
+
+    #[test]
+    fn the_other_form_is_tried_after_long_runs_alone() {
+        if pool::cpu_threads() < 2 {
+            println!("skipped: one thread has no use for the other form");
+            return;
+        }
+        let (function, made) = early(false);
+        function.alone_cost.store(1 << 20, Ordering::Relaxed);
+        let threads = LATE_TICKS / 2 >> 10;
+        for _ in 0..3 {
+            assert!(matches!(function.form(&[], threads), Form::Alone));
+        }
+        assert_eq!(made.load(Ordering::Relaxed), 1, "each of them takes half of the time");
     }
 
     unsafe extern "C" fn fail_late(_: *const u8, begin: u64, end: u64) {

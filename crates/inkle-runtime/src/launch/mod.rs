@@ -6,7 +6,7 @@ mod cuda;
 pub(crate) mod pool;
 mod share;
 
-pub use cpu::{CpuEntry, CpuFunction};
+pub use cpu::{CpuEntry, CpuFunction, MakeLate};
 pub use cuda::{CudaFunction, CudaModule, LaunchConfig};
 pub use pool::{MAX_CPU_THREADS, cpu_threads, default_cpu_threads, run_together, set_cpu_threads};
 
