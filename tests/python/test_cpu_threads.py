@@ -1,6 +1,7 @@
 """The threads that launches on the CPU use, and what does not depend on them."""
 
 import os
+import threading
 
 import numpy as np
 import pytest
@@ -116,6 +117,33 @@ def test_what_is_added_to_may_share_memory_with_what_is_read(threads):
         np.testing.assert_array_equal(shared.numpy()[:100], N // 100)
         # A thread sees its own addition at least.
         assert seen.numpy().min() >= 1
+
+
+def test_kernels_that_update_memory_may_run_at_once(threads, x):
+    wp.config.cpu_threads = 2
+
+    @wp.kernel(module="unique")
+    def tally(x: wp.array(dtype=float), bins: wp.array(dtype=float), all: wp.array(dtype=int)):
+        b = int(x[wp.tid()] * 50.0)
+        wp.atomic_add(bins, b, 1.0)
+        wp.atomic_add(all, b, 1)
+
+    shared = wp.zeros(50, dtype=int, device="cpu")
+    own = [wp.zeros(50, dtype=float, device="cpu") for _ in range(4)]
+
+    def work(bins):
+        for _ in range(20):
+            wp.launch(tally, dim=N, inputs=[x, bins, shared], device="cpu")
+
+    runners = [threading.Thread(target=work, args=(bins,)) for bins in own]
+    for runner in runners:
+        runner.start()
+    for runner in runners:
+        runner.join()
+    wanted = 20 * np.bincount((x.numpy() * np.float32(50.0)).astype(int), minlength=50)
+    for bins in own:
+        np.testing.assert_array_equal(bins.numpy(), wanted)
+    np.testing.assert_array_equal(shared.numpy(), 4 * wanted)
 
 
 def test_the_environment_says_how_many_threads(tmp_path):
