@@ -17,12 +17,13 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, TryLockError};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use inkle_ir::{IN_ORDER, Updates};
 
 use super::apart::{self, Cut, Scratch};
+use super::late::{Late, MakeLate};
 use super::pool;
 use crate::elf::LoadedObject;
 use crate::error::RuntimeError;
@@ -55,21 +56,6 @@ pub struct CpuFunction {
     /// Keeps the code mapped.
     _code: Option<Arc<LoadedObject>>,
 }
-
-/// Code that is made at first need.
-struct Late {
-    make: Box<MakeLate>,
-    made: OnceLock<Result<Box<CpuFunction>, RuntimeError>>,
-    /// How long launches ran alone without it that several threads could have shared, ticks.
-    alone: AtomicU64,
-}
-
-/// Makes the form of a kernel that is missing.
-pub type MakeLate = dyn Fn() -> Result<CpuFunction, RuntimeError> + Send + Sync;
-
-/// How many ticks launches run alone before it is found out whether the other form would be quicker: about as many as making it
-/// takes.
-const LATE_TICKS: u64 = 60_000_000;
 
 impl fmt::Debug for CpuFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -191,7 +177,7 @@ impl CpuFunction {
         make: Box<MakeLate>,
     ) -> Result<CpuFunction, RuntimeError> {
         let (function, lacks) = CpuFunction::found(code, symbol, params_bytes, lanes)?;
-        let late = lacks.then(|| Late { make, made: OnceLock::new(), alone: AtomicU64::new(0) });
+        let late = lacks.then(|| Late::new(make));
         Ok(CpuFunction { late, ..function })
     }
 
@@ -324,21 +310,12 @@ impl CpuFunction {
 
     /// The function whose usual form has atomic updates; made now if it must be.
     fn beside(&self) -> Result<&CpuFunction, RuntimeError> {
-        match &self.late {
-            None => Ok(self),
-            Some(late) => match late.made.get_or_init(|| (late.make)().map(Box::new)) {
-                Ok(made) => Ok(made),
-                Err(error) => Err(error.clone()),
-            },
-        }
+        self.late.as_ref().map_or(Ok(self), Late::get)
     }
 
     /// The same if it is there.
     fn beside_if_made(&self) -> Option<&CpuFunction> {
-        match &self.late {
-            None => Some(self),
-            Some(late) => late.made.get()?.as_deref().ok(),
-        }
+        self.late.as_ref().map_or(Some(self), Late::if_made)
     }
 
     /// Runs the threads `begin..end` in the usual form.
@@ -440,14 +417,8 @@ impl CpuFunction {
                 return Form::Apart(plan);
             }
         }
-        if shared == 0
-            && workers > 1
-            && let Some(late) = &self.late
-            && late.made.get().is_none()
-            && late.alone.fetch_add(alone, Ordering::Relaxed) > LATE_TICKS
-        {
-            // If it cannot be made, this kernel does without.
-            drop(self.beside());
+        if let Some(late) = self.late.as_ref().filter(|_| shared == 0 && workers > 1) {
+            late.note_alone(alone);
         }
         if shared == 0 || alone <= shared / workers as u64 { Form::Alone } else { Form::Beside }
     }
@@ -776,8 +747,7 @@ mod tests {
         };
         // SAFETY: as above.
         let function = unsafe { CpuFunction::from_entry(add_one_alone, 8, 8) };
-        let late = Late { make: Box::new(make), made: OnceLock::new(), alone: AtomicU64::new(0) };
-        (CpuFunction { alone: Some(add_one_alone), late: Some(late), ..function }, made)
+        (CpuFunction { alone: Some(add_one_alone), late: Some(Late::new(Box::new(make))), ..function }, made)
     }
 
     #[test]
@@ -798,21 +768,6 @@ mod tests {
         drop(others);
         assert_eq!((counter.load(Ordering::Relaxed), made.load(Ordering::Relaxed)), (40_000, 1));
         failing.launch(&address, 10).unwrap();
-    }
-
-    #[test]
-    fn the_other_form_is_tried_after_long_runs_alone() {
-        if pool::cpu_threads() < 2 {
-            println!("skipped: one thread has no use for the other form");
-            return;
-        }
-        let (function, made) = early(false);
-        function.alone_cost.store(1 << 20, Ordering::Relaxed);
-        let threads = (LATE_TICKS >> 10) + 1;
-        for wanted in [0, 1, 1] {
-            assert!(matches!(function.form(&[], threads), Form::Alone));
-            assert_eq!(made.load(Ordering::Relaxed), wanted);
-        }
     }
 
     unsafe extern "C" fn fail_late(_: *const u8, begin: u64, end: u64) {

@@ -3,11 +3,13 @@
 mod apart;
 mod cpu;
 mod cuda;
+mod late;
 pub(crate) mod pool;
 mod share;
 
-pub use cpu::{CpuEntry, CpuFunction, MakeLate};
+pub use cpu::{CpuEntry, CpuFunction};
 pub use cuda::{CudaFunction, CudaModule, LaunchConfig};
+pub use late::MakeLate;
 pub use pool::{MAX_CPU_THREADS, cpu_threads, default_cpu_threads, run_together, set_cpu_threads};
 
 /// A kernel loaded on a device.
