@@ -1,5 +1,6 @@
 """wp.struct: values from Python, fields in kernels, nested structs, arrays in structs and arrays of structs."""
 
+import copy
 import gc
 import weakref
 from typing import Any
@@ -432,3 +433,26 @@ def test_what_the_class_does_not_have_is_named(tmp_path):
     )
     with pytest.raises(AttributeError, match="`edge` is not an attribute of the type Disc"):
         run(kernel, int, 1)
+
+
+@differs_from_warp("arrays cannot be copied by the module copy")
+def test_copies_share_arrays_and_deep_copies_have_their_own(device):
+    original = row(1.0, device)
+    shared, own = copy.copy(original), copy.deepcopy(original)
+    original.values.fill_(5.0)
+    assert shared.values is original.values
+    assert sums(wp.array([shared, own], dtype=Row, device=device)) == [20.0, 4.0]
+
+
+@differs_from_warp("arrays cannot be copied by the module copy")
+def test_deep_copies_keep_what_is_one_array_one():
+    @wp.struct
+    class Pair:
+        first: wp.array(dtype=float)
+        second: wp.array(dtype=float)
+
+    pair = Pair()
+    pair.first = pair.second = wp.zeros(2, dtype=float, device="cpu")
+    own = copy.deepcopy(pair)
+    assert own.first is own.second
+    assert own.first is not pair.first

@@ -573,6 +573,7 @@ impl StructInstance {
         PyTuple::new(py, items)
     }
 
+    /// Arrays held by the instance are shared with the copy.
     fn __copy__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let copy = Struct::__call__(self.decl.bind(py))?;
         let target = copy.cast::<StructInstance>()?.get();
@@ -604,9 +605,17 @@ impl StructInstance {
         Ok(copy)
     }
 
-    /// Arrays held by the instance are shared with the copy.
-    fn __deepcopy__<'py>(&self, py: Python<'py>, _memo: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.__copy__(py)
+    /// A copy with copies of the arrays.
+    fn __deepcopy__<'py>(&self, py: Python<'py>, memo: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let copy = self.__copy__(py)?;
+        let target = copy.cast::<StructInstance>()?.get();
+        let deepcopy = py.import(intern!(py, "copy"))?.getattr(intern!(py, "deepcopy"))?;
+        for (at, object) in target.arrays(py) {
+            if object.bind(py).cast::<Array>().is_ok_and(|array| array.get().has_elements()) {
+                target.storage.set_object(at, Some(deepcopy.call1((object, memo))?.unbind()));
+            }
+        }
+        Ok(copy)
     }
 
     /// `_cls` as an instance sees it, so that the declaration can be reached from a value.
