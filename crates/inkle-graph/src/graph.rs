@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use inkle_ir::{Scalar, Type};
 use inkle_runtime::cuda::CudaGraph;
-use inkle_runtime::{Array, Device, Loaded, RuntimeError, Stream};
+use inkle_runtime::{Array, Device, Loaded, Stream};
 
 use crate::bundle::{CodeTarget, Param};
 use crate::error::GraphError;
@@ -98,21 +98,37 @@ enum Program {
     Cuda(Arc<CudaProgram>),
 }
 
-/// The driver's graph, and the streams on which it was launched.
+/// The driver's graph, once a launch needs it, and the streams on which it was launched.
 struct CudaProgram {
-    graph: CudaGraph,
+    graph: OnceLock<CudaGraph>,
+    /// Held while the driver's graph is being made, so that it is made once.
+    making: Mutex<()>,
     memory: Vec<Bound>,
     launched_on: Mutex<Vec<Stream>>,
 }
 
 impl CudaProgram {
-    fn of(graph: CudaGraph, memory: &[Bound]) -> Program {
-        let launched_on = Mutex::new(Vec::new());
-        Program::Cuda(Arc::new(CudaProgram { graph, memory: memory.to_vec(), launched_on }))
+    fn of(captured: Option<CudaGraph>, memory: &[Bound]) -> Program {
+        let graph = captured.map_or_else(OnceLock::new, OnceLock::from);
+        let (making, launched_on) = (Mutex::new(()), Mutex::new(Vec::new()));
+        Program::Cuda(Arc::new(CudaProgram { graph, making, memory: memory.to_vec(), launched_on }))
     }
 
-    fn launch(&self, stream: &Stream) -> Result<(), RuntimeError> {
-        self.graph.launch(stream)?;
+    /// The driver's graph, made of the operations of `of` if it is not there yet.
+    fn graph(&self, of: &Graph) -> Result<&CudaGraph, GraphError> {
+        if let Some(graph) = self.graph.get() {
+            return Ok(graph);
+        }
+        let _one = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.graph.get().is_none() {
+            let made = crate::replay::build(of.device, &of.ops, &self.memory, &of.code)?;
+            let _ = self.graph.set(made);
+        }
+        Ok(self.graph.get().expect("it was there or was set now"))
+    }
+
+    fn launch(&self, of: &Graph, stream: &Stream) -> Result<(), GraphError> {
+        self.graph(of)?.launch(stream)?;
         let mut streams = self.launched_on.lock().unwrap_or_else(PoisonError::into_inner);
         if !streams.contains(stream) {
             streams.push(stream.clone());
@@ -149,10 +165,7 @@ impl Graph {
         if captured.is_none() {
             let _ = whole.set(true);
         }
-        let program = match captured {
-            Some(graph) => CudaProgram::of(graph, &memory),
-            None => program(device, &ops, &memory, &code)?,
-        };
+        let program = program(device, &ops, &memory, &code, captured)?;
         let state = RwLock::new(State { memory, program });
         Ok(Graph { device, ops, code, sources, held: Arc::new(held), params, loaded, whole, state })
     }
@@ -229,7 +242,7 @@ impl Graph {
                 };
                 if !stream.is_capturing()? {
                     drop(state);
-                    return Ok(program.launch(stream)?);
+                    return program.launch(self, stream);
                 }
                 // Somebody captures the stream: the operations become part of that capture.
                 drop(state);
@@ -248,7 +261,7 @@ impl Graph {
             let ours = crate::replay::build(self.device, &self.ops, &state.memory, &self.code)?.node_count();
             let all = match &state.program {
                 Program::Cpu(_) => ours,
-                Program::Cuda(program) => program.graph.node_count(),
+                Program::Cuda(program) => program.graph(self)?.node_count(),
             };
             let _ = self.whole.set(ours == all);
         }
@@ -259,12 +272,24 @@ impl Graph {
         Err(GraphError::NotCapturable { what })
     }
 
+    /// Makes what the first launch would make: on a GPU the driver's graph. That takes a millisecond or more, which a
+    /// program may rather spend before its work begins.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn prepare(&self) -> Result<(), GraphError> {
+        self.with_cuda_graph(|_| ()).map(drop)
+    }
+
     /// The driver's graph, of a GPU's graph.
-    pub fn with_cuda_graph<R>(&self, look: impl FnOnce(&CudaGraph) -> R) -> Option<R> {
+    ///
+    /// # Errors
+    /// As [`prepare`](Graph::prepare).
+    pub fn with_cuda_graph<R>(&self, look: impl FnOnce(&CudaGraph) -> R) -> Result<Option<R>, GraphError> {
         let program = self.state.read().unwrap_or_else(PoisonError::into_inner).program.clone();
         match program {
-            Program::Cpu(_) => None,
-            Program::Cuda(program) => Some(look(&program.graph)),
+            Program::Cpu(_) => Ok(None),
+            Program::Cuda(program) => Ok(Some(look(program.graph(self)?))),
         }
     }
 
@@ -326,7 +351,7 @@ impl Graph {
         }
         let mut changed = state.memory.clone();
         changed[view.region as usize] = Bound { memory: array.memory().clone(), base };
-        state.program = program(self.device, &self.ops, &changed, &self.code)?;
+        state.program = program(self.device, &self.ops, &changed, &self.code, None)?;
         state.memory = changed;
         Ok(())
     }
@@ -428,18 +453,22 @@ fn bytes_of(array: &Array) -> Option<Array> {
     Array::from_parts(array, offset, dtype, &[bytes], None).ok()
 }
 
-/// What runs the stream on a device.
+/// What runs the stream on a device. The driver's graph is made when it is first launched, unless it was captured: many
+/// graphs that are loaded, or get other arrays, are not launched before they get others again.
 fn program(
     device: Device,
     ops: &OpStream,
     memory: &[Bound],
     code: &[Arc<Loaded>],
+    captured: Option<CudaGraph>,
 ) -> Result<Program, GraphError> {
     if device.is_cpu() {
         return Ok(Program::Cpu(Arc::new(CpuProgram::new(ops, memory, code)?)));
     }
-    let graph = crate::replay::build(device, ops, memory, code)?;
-    Ok(CudaProgram::of(graph, memory))
+    if captured.is_none() {
+        crate::replay::check_capturable(device, &ops.body)?;
+    }
+    Ok(CudaProgram::of(captured, memory))
 }
 
 /// Code may rely on addresses being multiples of this, bytes.

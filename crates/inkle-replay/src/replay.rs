@@ -91,7 +91,10 @@ impl Replay {
     }
 
     fn of(bundle: Bundle, device: Device) -> Result<Replay, ReplayError> {
-        Ok(Replay { graph: bundle.load(device, None)?, busy: Mutex::new(()) })
+        let graph = bundle.load(device, None)?;
+        // Programs that replay open their files before what must be quick begins.
+        graph.prepare()?;
+        Ok(Replay { graph, busy: Mutex::new(()) })
     }
 
     /// The device it runs on.
@@ -200,7 +203,8 @@ impl Replay {
     pub fn bind(&self, name: &str, array: &Array) -> Result<(), ReplayError> {
         let param = self.param(name)?;
         let _busy = self.lock(None)?;
-        Ok(self.graph.rebind(name, &param.view, array)?)
+        self.graph.rebind(name, &param.view, array)?;
+        Ok(self.graph.prepare()?)
     }
 
     /// The caller's memory as an array with the elements of a parameter: packed in row-major order, or, for

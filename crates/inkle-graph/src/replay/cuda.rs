@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use inkle_ir::Type;
-use inkle_runtime::cuda::{Body, CaptureMode, CudaGraph};
+use inkle_runtime::cuda::{Body, CaptureMode, CudaGraph, require_conditional_nodes};
 use inkle_runtime::record::set_recorder;
 use inkle_runtime::{Array, Device, Event, LaunchConfig, Loaded, RuntimeError, Stream};
 
@@ -59,7 +59,7 @@ pub fn emit_nodes(
     memory: &[Bound],
     code: &[Arc<Loaded>],
 ) -> Result<(), GraphError> {
-    nodes.iter().try_for_each(|node| check(&node.op))?;
+    check_capturable(queue.device(), nodes)?;
     // What is put on the stream here was recorded before.
     let recorder = set_recorder(None);
     let outcome = Emitter::new(queue, number, events, memory, code).nodes(nodes);
@@ -68,16 +68,23 @@ pub fn emit_nodes(
 }
 
 /// Fails for what a GPU cannot do in a graph.
-fn check(op: &Op) -> Result<(), GraphError> {
-    let mut outcome = Ok(());
-    op.each(&mut |op| {
-        if let Op::Algorithm(algorithm) = op {
-            let what =
-                format!("{}() on a GPU, before `inkle convert` put kernels in its place,", algorithm.name());
-            outcome = Err(GraphError::NotCapturable { what });
-        }
-    });
-    outcome
+///
+/// # Errors
+/// [`GraphError::NotCapturable`]; [`RuntimeError::Unsupported`] for conditions and loops that the driver does not have.
+pub fn check_capturable(device: Device, nodes: &[Node]) -> Result<(), GraphError> {
+    let (mut algorithm, mut branches) = (None, false);
+    for node in nodes {
+        node.op.each(&mut |op| match op {
+            Op::Algorithm(found) => algorithm = Some(found.name()),
+            Op::If { .. } | Op::While { .. } => branches = true,
+            _ => {}
+        });
+    }
+    if let Some(name) = algorithm {
+        let what = format!("{name}() on a GPU, before `inkle convert` put kernels in its place,");
+        return Err(GraphError::NotCapturable { what });
+    }
+    if branches { Ok(require_conditional_nodes(device)?) } else { Ok(()) }
 }
 
 struct Emitter<'a> {

@@ -10,7 +10,7 @@ use inkle_runtime::{Allocation, Array, RuntimeError};
 use crate::ops::View;
 
 pub use cpu::CpuProgram;
-pub use cuda::{build, emit, emit_nodes};
+pub use cuda::{build, check_capturable, emit, emit_nodes};
 
 /// The memory of a region.
 #[derive(Clone, Debug)]

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use inkle_graph::bundle::{Anew, Bundle, CodeTarget, Compiler, SaveOptions};
 use inkle_graph::capture::{self, Address, CudaOptions, Launched};
 use inkle_graph::{CompiledCode, Graph, GraphError, Kernel, KernelSource, KernelUse, Op};
-use inkle_ir::Type;
+use inkle_ir::{Scalar, Type};
 use inkle_runtime::algorithms::scan;
 use inkle_runtime::record::Verdict;
 use inkle_runtime::{Array, CudaFunction, CudaModule, Device, LaunchConfig, Loaded, Stream, collect_retired};
@@ -102,7 +102,7 @@ fn launches_copies_and_fills_are_captured_and_run_when_the_graph_does() {
         graph.launch(None).unwrap();
         assert_eq!((values(&a), values(&b)), (vec![8, 7], vec![8, 7]), "{how}");
     });
-    assert_eq!(graph.with_cuda_graph(|g| g.node_count()), Some(3));
+    assert_eq!(graph.with_cuda_graph(|g| g.node_count()), Ok(Some(3)));
 }
 
 #[test]
@@ -325,6 +325,49 @@ fn a_file_of_warp_s_runs() {
     }
     let short = graph.write("a", &view("a"), &ints(device, &[7]), None).unwrap_err().to_string();
     assert!(short.contains("`a`"), "{short}");
+}
+
+#[test]
+fn the_driver_s_graph_is_made_once_a_launch_or_somebody_else_wants_it() {
+    let (_turn, device) = turn();
+    let mut file = warp::WarpFile::new(18);
+    file.kernels = vec!["add_one"];
+    file.params = vec![("a", 1)];
+    file.regions = vec![(1, 0i32.to_le_bytes().to_vec())];
+    let spread = warp::Spread { block_dim: 32, ..warp::Spread::over(100) };
+    file.operations = vec![warp::launch("add_one", spread, &[warp::Argument::array(1, 0, 1)])];
+    let load = || {
+        let bundle = Bundle::from_bytes_and_code(file.bytes(), &|_| Ok(file.code.clone())).unwrap();
+        bundle.load(device, None).unwrap()
+    };
+    let made = || graphs::alive().1;
+    let (graph, before) = (load(), made());
+    let view = graph.param("a").unwrap().view.clone();
+    // Of a parameter of such a file only its size is known.
+    let bytes =
+        |value: i32| Array::from_bytes(device, Type::Scalar(Scalar::U8), &[4], &value.to_le_bytes()).unwrap();
+    let (first, second) = (bytes(5), bytes(7));
+    graph.rebind("a", &view, &first).unwrap();
+    graph.rebind("a", &view, &second).unwrap();
+    assert_eq!(made(), before, "nobody launched it");
+    graph.launch(None).unwrap();
+    graph.launch(None).unwrap();
+    assert_eq!((made(), values(&first), values(&second)), (before + 1, vec![5], vec![9]));
+    graph.rebind("a", &view, &first).unwrap();
+    assert_eq!(made(), before, "the old one is gone");
+    graph.prepare().unwrap();
+    graph.prepare().unwrap();
+    assert_eq!((made(), values(&first)), (before + 1, vec![5]));
+    graph.launch(None).unwrap();
+    assert_eq!((made(), values(&first)), (before + 1, vec![6]));
+    // Two threads that come first make it together.
+    let shared = load();
+    let view = shared.param("a").unwrap().view.clone();
+    shared.rebind("a", &view, &second).unwrap();
+    std::thread::scope(|scope| {
+        (0..2).for_each(|_| drop(scope.spawn(|| shared.launch(None).unwrap())));
+    });
+    assert_eq!((made(), values(&second)), (before + 2, vec![11]));
 }
 
 /// Compiles to text for GPUs, and says what it compiles for.

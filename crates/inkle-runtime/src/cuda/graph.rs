@@ -394,12 +394,7 @@ impl Stream {
     }
 
     fn conditional_handle(&self) -> Result<u64, RuntimeError> {
-        if !has_conditional_nodes()? {
-            return Err(RuntimeError::Unsupported {
-                device: self.device().to_string(),
-                needs: "conditional graph nodes, which the driver of CUDA 12.4 brought",
-            });
-        }
+        require_conditional_nodes(self.device())?;
         let under = self.under_capture()?;
         let current = self.device().enter()?;
         let context = self.device().context()?.handle();
@@ -474,6 +469,20 @@ pub type Body<'a> = &'a mut (dyn FnMut(&Stream) -> Result<(), RuntimeError> + 'a
 /// [`RuntimeError::NoCudaDriver`].
 pub fn has_conditional_nodes() -> Result<bool, RuntimeError> {
     Ok(crate::device::cuda_driver_version()? >= (12, 4))
+}
+
+/// Fails if the driver has no conditional nodes, for a graph of `device` that needs them.
+///
+/// # Errors
+/// [`RuntimeError::Unsupported`]; [`RuntimeError::NoCudaDriver`].
+pub fn require_conditional_nodes(device: Device) -> Result<(), RuntimeError> {
+    if has_conditional_nodes()? {
+        return Ok(());
+    }
+    Err(RuntimeError::Unsupported {
+        device: device.to_string(),
+        needs: "conditional graph nodes, which the driver of CUDA 12.4 brought",
+    })
 }
 
 /// Sets the handles of conditional nodes: the first to whether the `int32` at the third word is not zero, the second to

@@ -10,7 +10,9 @@ pub(crate) mod record;
 #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "only a driver has use for all of it"))]
 pub(crate) mod sys;
 
-pub use graph::{Body, CaptureMode, CudaGraph, PausedCapture, has_conditional_nodes, relaxed};
+pub use graph::{
+    Body, CaptureMode, CudaGraph, PausedCapture, has_conditional_nodes, relaxed, require_conditional_nodes,
+};
 pub(crate) use graph::{Relaxed, drop_unkept};
 #[cfg(feature = "cuda")]
 pub use sys::{SymbolLookup, install_driver};
