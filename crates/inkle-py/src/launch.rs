@@ -13,8 +13,7 @@ use inkle_runtime::{self as rt, Device, LaunchConfig, RuntimeError, Stream};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyList, PyTuple};
 use smallvec::SmallVec;
 
 use crate::adjoint::{adjoint_arguments, gradients};
@@ -24,7 +23,6 @@ use crate::bounds::{Bounds, Extents, write_bounds};
 use crate::device::{PyDevice, device_argument, device_object};
 use crate::error::{IntoPyResult, argument_error, class_name, range_error_class};
 use crate::kernel::{Arguments, Instance, Kernel, Pass, wrong_count};
-use crate::module::config;
 use crate::pack::{Block, Facts, Packer};
 use crate::stream::PyStream;
 use crate::structs::StructInstance;
@@ -38,6 +36,8 @@ const DETACH_THREADS: u64 = 1024;
 
 /// Whether each launch is told: `inkle.config.print_launches`.
 pub static PRINTED: AtomicBool = AtomicBool::new(false);
+/// Whether each launch on a GPU is waited for: `inkle.config.verify_cuda`.
+pub static VERIFIED: AtomicBool = AtomicBool::new(false);
 
 /// Where and how a launch runs.
 struct Place {
@@ -103,21 +103,25 @@ fn run(
     }
 }
 
-/// With `inkle.config.verify_cuda`: waits for a launch and fails if the GPU reports an error.
-fn verify_cuda(py: Python<'_>, kernel: &str, stream: &Stream) -> PyResult<()> {
-    static SETTINGS: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
-    let settings = SETTINGS.get_or_try_init(py, || Ok::<_, PyErr>(config(py)?.dict().unbind()))?;
-    let wanted = settings
-        .bind(py)
-        .get_item(intern!(py, "verify_cuda"))?
-        .is_some_and(|v| v.is_truthy().unwrap_or(true));
+/// With `inkle.config.verify_cuda`: waits for a launch on a GPU and fails if that reports an error.
+#[inline]
+fn verify_cuda(py: Python<'_>, kernel: &str, device: Device, stream: Option<&Stream>) -> PyResult<()> {
+    if !VERIFIED.load(Ordering::Relaxed) || device.is_cpu() {
+        return Ok(());
+    }
+    wait_for_launch(py, kernel, device, stream)
+}
+
+#[cold]
+fn wait_for_launch(py: Python<'_>, kernel: &str, device: Device, stream: Option<&Stream>) -> PyResult<()> {
+    let stream = stream.map_or_else(|| device.stream(), |stream| Ok(stream.clone())).into_py(py)?;
     // What is recorded into a graph has not run yet.
-    if !wanted || stream.is_capturing().into_py(py)? {
+    if stream.is_capturing().into_py(py)? {
         return Ok(());
     }
     match py.detach(|| stream.synchronize()) {
         Err(RuntimeError::Cuda(error)) => {
-            Err(PyRuntimeError::new_err(format!("kernel `{kernel}` failed on {}: {error}", stream.device())))
+            Err(PyRuntimeError::new_err(format!("kernel `{kernel}` failed on {device}: {error}")))
         }
         outcome => outcome.into_py(py),
     }
@@ -130,18 +134,22 @@ pub fn as_bytes(words: &mut [u64]) -> &mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast::<u8>(), words.len() * 8) }
 }
 
-/// Packs every argument of a sequence, counting on from `next`.
+/// Packs every argument of a sequence, counting on from `next`, and notes that `stream` uses their memory.
 #[inline]
 fn pack_all(
     part: &Bound<'_, PyAny>,
     instance: &Instance,
     next: &mut usize,
     block: &mut Block<'_>,
+    stream: Option<&Stream>,
     mut held: Option<&mut Vec<Py<PyAny>>>,
 ) -> PyResult<()> {
     let mut one = |argument: Bound<'_, PyAny>| -> PyResult<()> {
         if let Some(packer) = instance.packers.get(*next) {
             packer.pack(&argument, &instance.name, block)?;
+            if let Some(stream) = stream {
+                record_use(&argument, packer.ty, stream);
+            }
         }
         *next += 1;
         if let Some(held) = held.as_mut() {
@@ -231,11 +239,12 @@ pub fn launch<'py>(
         temporaries: SmallVec::new(),
     };
     let mut next = 0;
+    let user = if record_cmd { None } else { place.stream.as_ref() };
     if let Some(inputs) = inputs {
-        pack_all(inputs, &instance, &mut next, &mut block, held.as_mut())?;
+        pack_all(inputs, &instance, &mut next, &mut block, user, held.as_mut())?;
     }
     if let Some(outputs) = outputs {
-        pack_all(outputs, &instance, &mut next, &mut block, held.as_mut())?;
+        pack_all(outputs, &instance, &mut next, &mut block, user, held.as_mut())?;
     }
     if next != instance.packers.len() {
         return Err(wrong_count(py, &instance.name, instance.packers.len(), next));
@@ -251,7 +260,18 @@ pub fn launch<'py>(
         let words = words.to_vec();
         let temporaries = temporaries.into_vec();
         let adjoints = adjoints.into_iter().map(Bound::unbind).collect();
-        let state = Recorded { words, extents, bounds, facts, pass, code: None, held, adjoints, temporaries };
+        let state = Recorded {
+            words,
+            extents,
+            bounds,
+            facts,
+            pass,
+            code: None,
+            held,
+            adjoints,
+            temporaries,
+            used_on: None,
+        };
         let launch = Launch {
             kernel: object.clone().unbind(),
             instance,
@@ -306,12 +326,12 @@ pub fn launch<'py>(
         }
     }
     if let Some(stream) = &place.stream {
-        record_uses(arguments.iter().chain(adjoints.iter().cloned().map(Ok)), &temporaries, stream)?;
+        let ty = |index: usize| instance.packers.get(index).map_or(Type::BOOL, |packer| packer.ty);
+        adjoints.iter().enumerate().for_each(|(index, adjoint)| record_use(adjoint, ty(index), stream));
+        temporaries.iter().for_each(|array| array.memory().record_use(stream));
     }
     run(py, &code, words, bounds.size, place.stream.as_ref(), block_dim, max_blocks)?;
-    if let Some(stream) = &place.stream {
-        verify_cuda(py, &instance.name, stream)?;
-    }
+    verify_cuda(py, &instance.name, place.device, place.stream.as_ref())?;
     Ok(None)
 }
 
@@ -329,22 +349,16 @@ fn print_launch(
     py.import("inkle._logger")?.call_method1("log_info", (message,)).map(drop)
 }
 
-/// Notes on the memory of all array arguments, and of the gradients given for them, that work on `stream` uses it.
-fn record_uses<'py>(
-    arguments: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
-    temporaries: &[rt::Array],
-    stream: &Stream,
-) -> PyResult<()> {
-    for argument in arguments {
-        let argument = argument?;
-        if let Ok(array) = argument.cast::<Array>() {
-            array.get().each_memory(argument.py(), &mut |memory| memory.record_use(stream));
+/// Notes on the memory that an argument for a parameter of a type has, or a gradient given for it, that work on `stream`
+/// uses it.
+#[inline]
+fn record_use(argument: &Bound<'_, PyAny>, ty: Type, stream: &Stream) {
+    match ty {
+        Type::Array(_) | Type::Struct(_) => {
+            recorded::each_memory(argument.py(), argument, &mut |memory| memory.record_use(stream));
         }
+        _ => {}
     }
-    for array in temporaries {
-        array.memory().record_use(stream);
-    }
-    Ok(())
 }
 
 fn grid_arguments(max_blocks: i64, block_dim: Option<i64>) -> PyResult<(u32, u32)> {
@@ -382,9 +396,23 @@ struct Recorded {
     /// The gradients given for them, if it runs backwards.
     adjoints: Vec<Py<PyAny>>,
     temporaries: Vec<rt::Array>,
+    /// The stream that the memory of all of them knows to be used by.
+    used_on: Option<Stream>,
 }
 
 impl Recorded {
+    /// Notes that work on `stream` uses the arguments' memory, which may be given back before the launch is.
+    fn record_uses(&mut self, py: Python<'_>, stream: &Stream) {
+        if self.used_on.as_ref() == Some(stream) {
+            return;
+        }
+        for argument in self.held.iter().chain(&self.adjoints) {
+            recorded::each_memory(py, argument.bind(py), &mut |memory| memory.record_use(stream));
+        }
+        self.temporaries.iter().for_each(|array| array.memory().record_use(stream));
+        self.used_on = Some(stream.clone());
+    }
+
     /// Structs are passed as they are when the launch runs, as their fields can change meanwhile.
     fn refresh_structs(&mut self, py: Python<'_>, instance: &Instance) {
         for (packer, held) in instance.packers.iter().zip(&self.held) {
@@ -393,6 +421,7 @@ impl Recorded {
                 && object.get().ty() == packer.ty
             {
                 object.get().copy_bytes(py, &mut as_bytes(&mut self.words)[packer.offset..]);
+                self.used_on = None;
             }
         }
     }
@@ -463,6 +492,7 @@ impl Launch {
             (state.facts, state.pass, state.code) = (facts, pass, None);
         }
         state.words = words;
+        state.used_on = None;
         state.temporaries = temporaries.into_vec();
         let old =
             (std::mem::replace(&mut state.held, held), std::mem::replace(&mut state.adjoints, adjoints));
@@ -492,6 +522,7 @@ impl Launch {
             state.code = None;
         }
         state.temporaries.extend(temporaries);
+        state.used_on = None;
         let old = std::mem::replace(&mut state.held[index], value.clone().unbind());
         drop(state);
         drop(old);
@@ -540,7 +571,18 @@ impl Launch {
         let facts = block.facts;
         let held = instance.packers.iter().map(|_| py.None()).collect();
         let (pass, adjoints, temporaries) = (Pass::Forward, Vec::new(), Vec::new());
-        let state = Recorded { words, extents, bounds, facts, pass, code: None, held, adjoints, temporaries };
+        let state = Recorded {
+            words,
+            extents,
+            bounds,
+            facts,
+            pass,
+            code: None,
+            held,
+            adjoints,
+            temporaries,
+            used_on: None,
+        };
         Ok(Launch {
             kernel: kernel.clone().unbind(),
             instance,
@@ -585,6 +627,17 @@ impl Launch {
             state = self.lock();
             state.code = Some(code);
         }
+        let current;
+        let used = match stream {
+            None if self.device.is_cuda() => {
+                current = self.device.stream().into_py(py)?;
+                Some(&current)
+            }
+            given => given,
+        };
+        if let Some(used) = used {
+            state.record_uses(py, used);
+        }
         let Some((code, block_dim)) = &state.code else { return Ok(()) };
         if capture::watches(self.device) {
             let shown = recorded::Shown {
@@ -615,15 +668,9 @@ impl Launch {
             drop(state);
             return run(py, &code, &words, size, None, 0, 0);
         }
-        run(py, code, &state.words, state.bounds.size, stream, *block_dim, self.max_blocks)?;
+        run(py, code, &state.words, state.bounds.size, used, *block_dim, self.max_blocks)?;
         drop(state);
-        match stream {
-            Some(stream) => verify_cuda(py, &self.instance.name, stream),
-            None if self.device.is_cuda() => {
-                verify_cuda(py, &self.instance.name, &self.device.stream().into_py(py)?)
-            }
-            None => Ok(()),
-        }
+        verify_cuda(py, &self.instance.name, self.device, used)
     }
 
     /// Sets the argument at a place; with `adjoint`, of a launch that runs backwards, the gradient to use in place of the

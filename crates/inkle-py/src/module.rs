@@ -349,8 +349,12 @@ pub fn check_options(options: &Bound<'_, PyDict>) -> PyResult<()> {
 /// options again at their next launch.
 #[pyfunction]
 pub fn setting_changes(name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    if name == "print_launches" {
-        crate::launch::PRINTED.store(value.is_truthy()?, Ordering::Relaxed);
+    for (switch, setting) in
+        [("print_launches", &crate::launch::PRINTED), ("verify_cuda", &crate::launch::VERIFIED)]
+    {
+        if name == switch {
+            setting.store(value.is_truthy()?, Ordering::Relaxed);
+        }
     }
     if name == "cpu_threads" {
         let count = match value.is_none() {

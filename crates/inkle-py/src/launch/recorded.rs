@@ -45,7 +45,7 @@ pub struct Shown<'a, 'py> {
 pub fn show(py: Python<'_>, device: Device, shown: Shown<'_, '_>) -> PyResult<Verdict> {
     let mut known: Vec<Arc<Allocation>> = shown.temporaries.iter().map(|a| a.memory().clone()).collect();
     for argument in &shown.arguments {
-        memory_of(py, argument, &mut known)?;
+        each_memory(py, argument, &mut |memory| known.push(memory.clone()));
     }
     let access = shown.instance.access(py, shown.pass)?;
     let params = shown.instance.packers.iter().map(|packer| (packer.ty, packer.offset));
@@ -74,14 +74,14 @@ fn unknown(py: Python<'_>, kernel: &str, param: &str) -> PyErr {
     graph_error(py, &GraphError::UnknownMemory { what })
 }
 
-/// The memory of all arrays that an argument has.
-fn memory_of(py: Python<'_>, object: &Bound<'_, PyAny>, known: &mut Vec<Arc<Allocation>>) -> PyResult<()> {
+/// Calls `visit` with the memory of all arrays that an argument has.
+#[inline]
+pub fn each_memory(py: Python<'_>, object: &Bound<'_, PyAny>, visit: &mut dyn FnMut(&Arc<Allocation>)) {
     if let Ok(array) = object.cast::<Array>() {
-        array.get().each_memory(py, &mut |memory| known.push(memory.clone()));
+        array.get().each_memory(py, visit);
     } else if let Ok(instance) = object.cast::<StructInstance>() {
         for (_, held) in instance.get().arrays(py) {
-            memory_of(py, held.bind(py), known)?;
+            each_memory(py, held.bind(py), visit);
         }
     }
-    Ok(())
 }
