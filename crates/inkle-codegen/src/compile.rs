@@ -79,7 +79,7 @@ pub fn compile(module: &Module, target: &Target, options: &Options) -> Result<Ar
     Ok(Artifact {
         code,
         kind,
-        entry: ENTRY.to_owned(),
+        entry: plan.entry.to_owned(),
         lanes: plan.lanes,
         scalar_reason: plan.reason,
         lane_by_lane: plan.lane_by_lane,
@@ -129,7 +129,14 @@ fn generate(
         Target::Cpu(cpu) => plan(module, size, cpu, options),
         Target::Cuda(_) => {
             let lanes = gpu_lanes(module, size, options);
-            Plan { lanes, tail: Tail::Scalar, alone: None, reason: None, lane_by_lane: Vec::new() }
+            Plan {
+                lanes,
+                tail: Tail::Scalar,
+                alone: None,
+                reason: None,
+                lane_by_lane: Vec::new(),
+                entry: ENTRY,
+            }
         }
     };
     let lowering = trace::part(Stage::Lower);
@@ -173,11 +180,11 @@ fn generate(
             }
         }
         Target::Cuda(_) => {
-            lower.gpu_entry(plan.lanes)?;
+            plan.entry = lower.gpu_entry(plan.lanes)?;
             if plan.lanes > 1 && !lower.accesses.pay() {
                 plan.lanes = 1;
                 lower = start();
-                lower.gpu_entry(1)?;
+                plan.entry = lower.gpu_entry(1)?;
             }
         }
     }

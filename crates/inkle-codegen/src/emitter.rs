@@ -315,6 +315,11 @@ impl<'c> Emitter<'c> {
         llvm!(c::LLVMGlobalGetValueType(f))
     }
 
+    /// Gives a function another name.
+    pub fn set_name(&self, f: V, name: &str) {
+        llvm!(c::LLVMSetValueName2(f, name.as_ptr().cast(), name.len()));
+    }
+
     pub fn set_calling_convention(&self, f: V, convention: u32) {
         llvm!(c::LLVMSetFunctionCallConv(f, convention));
     }
@@ -704,6 +709,11 @@ impl<'c> Emitter<'c> {
         let mut bytes = llvm!(c::LLVMValueAsMetadata(self.i64(align as i64)));
         let node = llvm!(c::LLVMMDNodeInContext2(self.cx(), &mut bytes, 1));
         llvm!(c::LLVMSetMetadata(load, kind, c::LLVMMetadataAsValue(self.cx(), node)));
+    }
+
+    /// Gives a branch another condition.
+    pub fn set_condition(&self, branch: V, condition: V) {
+        llvm!(c::LLVMSetCondition(branch, condition));
     }
 
     /// Says how often a branch goes to its first target.

@@ -4,7 +4,7 @@ use inkle_diag::Span;
 use inkle_ir::{AtomicOp, Block, Function, Module, OpData, OpKind, Scalar, Type, Value};
 
 use crate::lower::arith::is_library_call;
-use crate::lower::entry::Tail;
+use crate::lower::entry::{ENTRY, Tail};
 use crate::lower::{for_each_op, lane_dim, local_bytes};
 use crate::options::{Lanes, Options, ScalarReason};
 use crate::target::CpuTarget;
@@ -62,6 +62,8 @@ pub(crate) struct Plan {
     pub reason: Option<ScalarReason>,
     /// What lanes do one after the other, once the code is made.
     pub lane_by_lane: Vec<ScalarReason>,
+    /// The symbol of the entry.
+    pub entry: &'static str,
 }
 
 /// Chooses for a kernel of `size` operations after expansion.
@@ -84,6 +86,7 @@ pub(crate) fn plan(module: &Module, size: usize, cpu: &CpuTarget, options: &Opti
         alone: alone.then_some(1),
         reason,
         lane_by_lane: Vec::new(),
+        entry: ENTRY,
     };
     if wanted == 1 {
         let span = module.kernel().map_or(Span::NONE, |k| k.span);
@@ -110,7 +113,7 @@ pub(crate) fn plan(module: &Module, size: usize, cpu: &CpuTarget, options: &Opti
     let together =
         if several && size <= SCATTER_LIMIT && only_scatters(module) { MOST_VECTORS as u32 } else { 1 };
     let alone = alone.then_some(wanted * together);
-    Plan { lanes: wanted, tail, alone, reason: None, lane_by_lane: Vec::new() }
+    Plan { lanes: wanted, tail, alone, reason: None, lane_by_lane: Vec::new(), entry: ENTRY }
 }
 
 /// Whether a kernel updates memory atomically.

@@ -149,12 +149,43 @@ fn places_found_at_run_time_are_compared() {
         "  %p = cast %v : i32\n  %there = elem %out, %p : ref<f32>\n  %o = atomic_add %there, %v : f32";
     let text = ptx(&kernel("f32", body));
     assert_eq!((count(&text, "match.all.sync"), count(&text, "match.any.sync")), (1, 1), "{text}");
-    assert_eq!(count(&text, "red.relaxed.gpu.global.add.f32"), 2, "together or each: {text}");
+    assert_eq!(
+        count(&text, "red.relaxed.gpu.global.add.f32"),
+        3,
+        "together, each, or what a block kept: {text}"
+    );
     let spatial = kernel("f32", body).replace("%out: array<f32, 1>", "%out: array<f32, 3>");
     let spatial = ptx(&spatial
         .replace("elem %out, %slot", "elem %out, %slot, %slot, %slot")
         .replace("elem %out, %p", "elem %out, %p, %p, %p"));
     assert_eq!((count(&spatial, "match.all.sync"), count(&spatial, "match.any.sync")), (1, 0), "{spatial}");
+}
+
+#[test]
+fn blocks_keep_sums_and_ask_for_few_blocks() {
+    let body = "  %p = cast %v : i32\n  %there = elem %out, %p : ref<i32>\n  %one = const 1 : i32";
+    let sum = format!("{body}\n  %o = atomic_add %there, %one : i32");
+    let histogram = ptx(&kernel("i32", &sum));
+    assert!(
+        histogram.contains(".entry inkle_kernel_few_blocks(") && histogram.contains("%nctaid.x"),
+        "{histogram}"
+    );
+    assert_eq!(count(&histogram, "red.relaxed.cta.shared.add.u32"), 1, "{histogram}");
+    assert_eq!(count(&histogram, "barrier.sync"), 2, "{histogram}");
+    // What is read, asked for, or more than added to is the array's own.
+    let read = format!("{sum}\n  %now = load %there : i32\n  store %xe, %now");
+    let asked = format!("{sum}\n  store %xe, %o");
+    let other = format!("{body}\n  %o = atomic_max %there, %v : i32");
+    for body in [read, asked, other] {
+        let text = ptx(&kernel("i32", &body));
+        assert!(!text.contains("shared") && text.contains(".entry inkle_kernel("), "{text}");
+        assert!(!text.contains("nctaid"), "{text}");
+    }
+    let checked = ptx_for(90, &kernel("i32", &sum), &Options { checks: true, ..Options::default() });
+    assert!(!checked.contains("shared"), "threads that fail a check do not come to the end: {checked}");
+    // Where all threads have one place a block adds in registers.
+    let one = ptx(&kernel("i32", "  %o = atomic_add %place, %v : i32"));
+    assert!(one.contains(".entry inkle_kernel_few_blocks(") && !one.contains("shared.add"), "{one}");
 }
 
 #[test]

@@ -7,9 +7,9 @@ mod common;
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex};
 
-use common::{Arg, Code, Numbers, as_f32s, as_i32s, exact, gpu, module};
+use common::{Arg, Code, Numbers, as_f32s, as_i32s, exact, f32s, gpu, module};
 use inkle_codegen::{Lanes, Options, compile};
-use inkle_ir::Module;
+use inkle_ir::{ArrayDesc, LaunchBounds, Module};
 
 /// Which of a warp's threads are together with one of them, as bits.
 type Together = fn(u32) -> u32;
@@ -212,7 +212,7 @@ define void @run_thread(ptr %params, i32 %tid, i32 %ctaid, i32 %ntid, i32 %nctai
 fn plain_reductions(text: &str) -> String {
     let mut lines = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        let Some(at) = line.find("asm sideeffect \"red.relaxed.gpu") else {
+        let Some(at) = line.find("asm sideeffect \"red.relaxed.") else {
             lines.push(line.to_owned());
             continue;
         };
@@ -238,6 +238,21 @@ fn plain_reductions(text: &str) -> String {
 
 /// Runs a launch of `size` threads, blocks in turn, and gives the arguments as they are then.
 fn run(text: &str, options: &Options, args: &[Arg], size: u32, threads: u32, together: Together) -> Vec<Arg> {
+    run_in(Grid { size, threads, most_blocks: u32::MAX, same: &[] }, text, options, args, together)
+}
+
+/// How a launch is spread.
+#[derive(Clone, Copy)]
+struct Grid<'a> {
+    size: u32,
+    threads: u32,
+    most_blocks: u32,
+    /// Arguments that are the same array as others; there are no other arguments than arrays then.
+    same: &'a [(usize, usize)],
+}
+
+fn run_in(grid: Grid<'_>, text: &str, options: &Options, args: &[Arg], together: Together) -> Vec<Arg> {
+    let Grid { size, threads, most_blocks, same } = grid;
     let module = module(text);
     let lanes = compile(&module, &gpu::target(), options).unwrap_or_else(|e| panic!("{e}")).lanes;
     let code = emulated(&module, options);
@@ -245,8 +260,15 @@ fn run(text: &str, options: &Options, args: &[Arg], size: u32, threads: u32, tog
     let entry: unsafe extern "C" fn(*const u64, u32, u32, u32, u32, *const Thread) =
         unsafe { std::mem::transmute(code.entry()) };
     let mut ran = args.to_vec();
-    let blocks = size.div_ceil(threads * lanes);
+    let blocks = size.div_ceil(threads * lanes).min(most_blocks);
     code.with_params(&mut ran, &[size as i32], |params| {
+        let mut params = params.to_vec();
+        for &(to, from) in same {
+            let [to, from] =
+                [to, from].map(|arg| (size_of::<LaunchBounds>() + arg * size_of::<ArrayDesc>()) / 8);
+            params.copy_within(from..from + size_of::<ArrayDesc>() / 8, to);
+        }
+        let params = &params;
         for ctaid in 0..blocks {
             let block = Block {
                 threads,
@@ -409,6 +431,74 @@ fn groups_of_a_warp_are_found() {
             }
         }
     }
+}
+
+/// A kernel that adds `%w` to places of `%out` that `%at` lists.
+fn scatter(out: &str, more: &str) -> String {
+    format!(
+        "kernel @k(%at: array<i32, 1>, %out: array<{out}, 1>{more}) {{
+  %i = tid 0 : i32
+  %ae = elem %at, %i : ref<i32>
+  %p = load %ae : i32
+  %place = elem %out, %p : ref<{out}>"
+    )
+}
+
+#[test]
+fn blocks_keep_sums_where_that_pays() {
+    let ints = scatter("i32", "")
+        + "\n  %three = const 3 : i32\n  %o = atomic_sub %place, %three : i32\n  return\n}";
+    let floats = scatter("vec<3, f32>", ", %w: array<f64, 1>")
+        + "\n  %v = const 1.0 : f32\n  %all = construct %v, %v, %v : vec<3, f32>
+  %o = atomic_add %place, %all : vec<3, f32>
+  %d = const 0.5 : f64
+  %also = elem %w, %p : ref<f64>
+  %q = atomic_add %also, %d : f64\n  return\n}";
+    // The last ones are too few threads, and more bins than a block can keep: their blocks do not loop, as all threads of a
+    // warp have to come as often here.
+    for (bins, size, most_blocks) in [(1, 2048, 1), (5, 2500, 3), (300, 2100, 1), (40, 180, 2), (3000, 90, 1)]
+    {
+        let mut numbers = Numbers(bins);
+        // The last bin gets nothing, and what is nothing stays as it is.
+        let places: Vec<u64> = (0..size).map(|_| numbers.below(bins.max(2) - 1)).collect();
+        let count = |bin: usize| places.iter().filter(|&&p| p == bin as u64).count() as f32;
+        let at = Arg::i32(places.iter().map(|&p| p as i32));
+        let grid = Grid { size, threads: 96, most_blocks, same: &[] };
+        for together in [EVEN_AND_ODD, WARP] {
+            let args = [at.clone(), Arg::i32(vec![7; bins as usize])];
+            let got = run_in(grid, &ints, &options(Lanes::Auto), &args, together);
+            for (bin, got) in as_i32s(got[1].data()).into_iter().enumerate() {
+                assert_eq!(got, 7 - 3 * count(bin) as i32, "{bin} of {bins}");
+            }
+            let vectors = Arg::array(f32s(vec![-0.0; 3 * bins as usize]), 12, &[bins as i32]);
+            let doubles = Arg::array(vec![0; 8 * bins as usize], 8, &[bins as i32]);
+            let args = [at.clone(), vectors, doubles];
+            let got = run_in(grid, &floats, &options(Lanes::Auto), &args, together);
+            for (place, got) in as_f32s(got[1].data()).into_iter().enumerate() {
+                let wanted = if count(place / 3) > 0.0 { count(place / 3) } else { -0.0 };
+                assert_eq!(got.to_bits(), wanted.to_bits(), "{place} of 3 x {bins}");
+            }
+            for (bin, got) in got[2].data().chunks_exact(8).enumerate() {
+                assert_eq!(f64::from_le_bytes(got.try_into().expect("eight")), 0.5 * f64::from(count(bin)));
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_of_arrays_with_other_uses_are_not_kept_apart() {
+    // Each thread reads what it has added to, through another argument of the same memory.
+    let text = scatter("i32", ", %same: array<i32, 1>")
+        + "\n  %one = const 1 : i32\n  %o = atomic_add %place, %one : i32
+  %again = elem %same, %p : ref<i32>
+  %now = load %again : i32
+  store %ae, %now\n  return\n}";
+    let places: Vec<i32> = (0..2100).map(|i| i % 3).collect();
+    let args = [Arg::i32(places.iter().copied()), Arg::i32([0; 3]), Arg::i32([0; 3])];
+    let grid = Grid { size: 2100, threads: 64, most_blocks: 1, same: &[(2, 1)] };
+    let got = run_in(grid, &text, &options(Lanes::Auto), &args, ALONE);
+    assert_eq!(as_i32s(got[1].data()), [700; 3]);
+    assert!(as_i32s(got[0].data()).iter().all(|&seen| seen > 0), "a thread does not see its own update");
 }
 
 #[test]

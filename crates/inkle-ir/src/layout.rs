@@ -76,6 +76,10 @@ pub const FABRIC_COLUMNS: usize = 3;
 /// The variable in a CPU kernel's code that says that its threads must run in order.
 pub const IN_ORDER: &str = "inkle_kernel_in_order";
 
+/// The entry of GPU code whose threads loop over the launch, so that any grid does it, and that gains by few blocks: each
+/// has something to do once, however many threads of the launch it does.
+pub const FEW_BLOCKS_ENTRY: &str = "inkle_kernel_few_blocks";
+
 /// The head of every parameter block.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

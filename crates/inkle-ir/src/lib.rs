@@ -58,8 +58,8 @@ pub use ir::{
     ValueDef,
 };
 pub use layout::{
-    ArrayDesc, CheckRecord, FABRIC_COLUMNS, FabricArrayDesc, FieldLayout, IN_ORDER, IndexedArrayDesc,
-    LaunchBounds, MAX_DIMS, MAX_LOCAL_SIZE, ParamLayout,
+    ArrayDesc, CheckRecord, FABRIC_COLUMNS, FEW_BLOCKS_ENTRY, FabricArrayDesc, FieldLayout, IN_ORDER,
+    IndexedArrayDesc, LaunchBounds, MAX_DIMS, MAX_LOCAL_SIZE, ParamLayout,
 };
 pub use op::{AtomicOp, BinaryOp, CmpOp, Constant, OpKind, UnaryOp};
 pub use parse::{MAX_NESTING, ParseError, parse};

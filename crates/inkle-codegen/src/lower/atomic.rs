@@ -425,6 +425,26 @@ impl<'m> Lower<'_, 'm> {
         })
     }
 
+    /// Adds to a number in memory that a block shares, or takes from it.
+    pub(super) fn add_to_shared(&mut self, op: AtomicOp, scalar: Scalar, at: V, v: V) {
+        let is_float = scalar.is_float();
+        let v = match (op, is_float) {
+            (AtomicOp::Sub, true) => self.strict(|l| l.e.fneg(v)),
+            (AtomicOp::Sub, false) => self.e.neg(v),
+            _ => v,
+        };
+        let bits = 8 * scalar.size();
+        let register = match (is_float, bits) {
+            (true, 32) => "f",
+            (true, _) => "d",
+            (false, 32) => "r",
+            (false, _) => "l",
+        };
+        let letter = if is_float { 'f' } else { 'u' };
+        let text = format!("red.relaxed.cta.shared.add.{letter}{bits} [$0], $1;");
+        self.e.asm_on_memory(&text, &format!("l,{register}"), &[at, v]);
+    }
+
     /// A GPU's update that gives nothing back, where there is one; false otherwise. The hardware does twice as many of
     /// them, and the driver's compiler does not turn LLVM's `atom.relaxed` into one when nobody looks at its result.
     fn reduction(&mut self, op: AtomicOp, scalar: Scalar, at: V, v: V) -> bool {

@@ -53,7 +53,7 @@ fn last_updates(module: &Module) -> Vec<(Op, bool)> {
 }
 
 /// Whether a loop may wait for what another thread does.
-fn waits(module: &Module) -> bool {
+pub(crate) fn waits(module: &Module) -> bool {
     module.functions.iter().any(|function| {
         let ops = (0..function.block_count()).flat_map(|b| &function.block(Block::new(b)).ops);
         ops.map(|&op| function.op(op)).any(|data| {
@@ -175,7 +175,7 @@ impl<'m> Lower<'_, 'm> {
     }
 
     /// The value that changes nothing.
-    fn identity(&mut self, op: AtomicOp, scalar: Scalar) -> V {
+    pub(super) fn identity(&mut self, op: AtomicOp, scalar: Scalar) -> V {
         let ty = self.scalar_type(scalar);
         let (bits, signed) = (8 * scalar.size(), scalar.is_signed());
         match op {
@@ -224,6 +224,11 @@ impl<'m> Lower<'_, 'm> {
         let at = self.e.address_space_cast(at, self.e.ptr(1));
         self.e.store(at, address, 8);
         Ok(true)
+    }
+
+    /// Whether the code that was made puts updates off.
+    pub fn puts_off(&self) -> bool {
+        self.deferred.iter().any(|d| d.happens)
     }
 
     /// Makes the updates that were put off. All threads of a block come here.

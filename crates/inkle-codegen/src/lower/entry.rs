@@ -4,7 +4,7 @@
 //! neighbouring elements. Dimensions after it only repeat threads that the kernel cannot tell apart; they are
 //! taken as the slowest, which gives every thread exactly once and keeps the usual case, where they are one, free.
 
-use inkle_ir::{LaunchBounds, MAX_DIMS, ParamLayout};
+use inkle_ir::{FEW_BLOCKS_ENTRY, LaunchBounds, MAX_DIMS, ParamLayout};
 use inkwell::llvm_sys::LLVMOpcode;
 use smallvec::SmallVec;
 
@@ -12,7 +12,7 @@ use super::{Existing, Lower, Result, Thread, lane_dim};
 use crate::emitter::{Int, V};
 use crate::error::CodegenError;
 use crate::plan::GPU_ACCESS;
-use crate::value::{ArrayParts, Parts, Val, parts};
+use crate::value::{ArrayParts, Part, Parts, Val, parts};
 
 /// The symbol of every kernel's entry point.
 pub(crate) const ENTRY: &str = "inkle_kernel";
@@ -67,17 +67,17 @@ impl<'m> Lower<'_, 'm> {
             let mut values = Parts::new();
             for &(part, offset) in &parts(param.ty) {
                 let at = self.e.byte_offset(block, place.offset + offset);
-                values.push(Val::Uniform(self.load_param_part(part, at)));
+                let value = self.load_param_part(part, at);
+                if self.machine.gpu && part == Part::Pointer {
+                    self.pointers.push((place.offset + offset, self.before_cast(value)));
+                }
+                values.push(Val::Uniform(value));
             }
             let array = param.ty.as_array().filter(|a| i < 64 && !a.kind.is_fabric());
             if array.is_some() && self.options.aligned {
                 for address in [values[ArrayParts::DATA], values[ArrayParts::GRAD]] {
                     let address = self.uniform(address)?;
-                    let load = match self.e.opcode(address) {
-                        Some(LLVMOpcode::LLVMAddrSpaceCast) => self.e.operand(address, 0),
-                        _ => address,
-                    };
-                    self.e.set_loaded_align(load, GPU_ACCESS.into());
+                    self.e.set_loaded_align(self.before_cast(address), GPU_ACCESS.into());
                     self.multiples.insert(address, GPU_ACCESS.into());
                 }
             }
@@ -92,8 +92,15 @@ impl<'m> Lower<'_, 'm> {
         Ok(all)
     }
 
-    fn load_param_part(&mut self, part: crate::value::Part, at: V) -> V {
-        use crate::value::Part;
+    /// An address as it was loaded.
+    fn before_cast(&self, address: V) -> V {
+        match self.e.opcode(address) {
+            Some(LLVMOpcode::LLVMAddrSpaceCast) => self.e.operand(address, 0),
+            _ => address,
+        }
+    }
+
+    fn load_param_part(&mut self, part: Part, at: V) -> V {
         match part {
             Part::Scalar(inkle_ir::Scalar::Bool) => {
                 let byte = self.e.load(self.e.int(8), at, 1);
@@ -351,8 +358,8 @@ impl<'m> Lower<'_, 'm> {
     }
 
     /// The GPU entry point: the parameter block by value, `lanes` consecutive threads of the launch per hardware
-    /// thread.
-    pub fn gpu_entry(&mut self, lanes: u32) -> Result<()> {
+    /// thread. Gives its symbol.
+    pub fn gpu_entry(&mut self, lanes: u32) -> Result<&'static str> {
         let layout = self.param_layout()?;
         let int64 = self.e.int(64);
         let ty = self.e.function_type(self.e.void(), &[self.e.ptr(0)]);
@@ -386,6 +393,11 @@ impl<'m> Lower<'_, 'm> {
         let (dims, size) = self.read_bounds(block);
         let params = self.read_params(block)?;
         self.prepare_deferred();
+        if lanes == 1 {
+            self.prepare_sums(size)?;
+        }
+        // What is added up per block is the less to add in the end the more threads of the launch a block does.
+        let loops = self.options.grid_stride || self.sums.is_some() || !self.deferred.is_empty();
         let special = |l: &Self, name: &str| {
             let v = l.e.intrinsic(name, &[], &[]);
             l.e.zext(v, int64)
@@ -400,11 +412,12 @@ impl<'m> Lower<'_, 'm> {
         let run = self.e.append_block(f, "run");
         let done = self.e.append_block(f, "done");
         let inside = self.e.icmp(Int::LLVMIntULT, first, size);
+        let before = self.e.current_block();
         self.e.cond_br(inside, run, done);
         self.e.at_end(run);
-        let linear = if self.options.grid_stride {
+        let linear = if loops {
             let phi = self.e.phi(int64);
-            self.e.add_incoming(phi, first, entry);
+            self.e.add_incoming(phi, first, before);
             phi
         } else {
             first
@@ -415,7 +428,8 @@ impl<'m> Lower<'_, 'm> {
             let tid = self.gpu_coordinates(linear, size, &dims)?;
             self.body(&params, tid.into_iter().map(Val::Uniform).collect(), &dims)?;
         }
-        if self.options.grid_stride {
+        let few_blocks = self.keeps_sums() || self.puts_off();
+        if loops && (self.options.grid_stride || few_blocks) {
             let grid = special(self, "llvm.nvvm.read.ptx.sreg.nctaid.x");
             let mut step = self.e.mul(grid, block_dim);
             if lanes > 1 {
@@ -430,9 +444,14 @@ impl<'m> Lower<'_, 'm> {
             self.e.br(done);
         }
         self.e.at_end(done);
+        self.flush_sums()?;
         self.flush_deferred()?;
         self.e.ret_void();
-        Ok(())
+        if !few_blocks {
+            return Ok(ENTRY);
+        }
+        self.e.set_name(f, FEW_BLOCKS_ENTRY);
+        Ok(FEW_BLOCKS_ENTRY)
     }
 
     /// Runs the threads `linear..linear + lanes`, as far as they exist: in lockstep when all do, else one by one.

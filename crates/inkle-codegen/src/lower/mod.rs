@@ -44,6 +44,7 @@ mod neighbours;
 mod root;
 mod spread;
 mod stream;
+mod sums;
 mod warp;
 
 pub(crate) use local::local_bytes;
@@ -245,6 +246,10 @@ pub(crate) struct Lower<'c, 'm> {
     spreads: HashMap<V, spread::Spread>,
     /// Atomic updates that a GPU's threads may put off until they end.
     deferred: Vec<block::Deferred>,
+    /// Sums that a GPU's blocks may keep.
+    sums: Option<sums::BlockSums>,
+    /// Addresses among a GPU kernel's parameters, as they were loaded, and where they lie in the block.
+    pointers: Vec<(u32, V)>,
     /// Indices that were wrapped where they are negative, and what they were before.
     pub wrapped: HashMap<V, neighbours::Unwrapped>,
     /// Indices that were looked at in this block, or around it, to see whether they count up.
@@ -359,6 +364,8 @@ impl<'c, 'm> Lower<'c, 'm> {
             param_block: None,
             spreads: HashMap::new(),
             deferred: Vec::new(),
+            sums: None,
+            pointers: Vec::new(),
             wrapped: HashMap::new(),
             countings: Vec::new(),
             strides: HashMap::new(),

@@ -64,10 +64,14 @@ impl<'m> Lower<'_, 'm> {
                 let mask = self.active_threads();
                 self.update_by_first(op, places, at, values, mask, Present::Some(mask))
             }
-            Spread::Rows | Spread::Unknown if places.len() <= CHECKED_PARTS => {
-                self.update_groups(op, places, at, values, is_small)
-            }
-            _ => self.update_each(op, places, at, values),
+            Spread::Rows | Spread::Unknown => self.add_in_block(op, places, at, values, |l| {
+                if places.len() <= CHECKED_PARTS {
+                    l.update_groups(op, places, at, values, is_small)
+                } else {
+                    l.update_each(op, places, at, values)
+                }
+            }),
+            Spread::Apart => self.update_each(op, places, at, values),
         }
     }
 

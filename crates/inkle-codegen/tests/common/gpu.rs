@@ -26,7 +26,8 @@ pub fn kernel_text(module: &Module, options: &Options, more: &str) -> String {
         .replace(" addrspace(3)", "")
         .replace(".p1", ".p0")
         .replace("define ptx_kernel", "define internal")
-        .replace("@__nv_", "@inkle_");
+        .replace("@__nv_", "@inkle_")
+        .replace("@inkle_kernel_few_blocks(", "@inkle_kernel(");
     for register in registers {
         let call = format!("call i32 @llvm.nvvm.read.ptx.sreg.{register}.x()");
         text = text.replace(&call, &format!("add i32 %gpu.{register}, 0"));

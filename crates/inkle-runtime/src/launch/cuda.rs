@@ -4,18 +4,21 @@ use std::ffi::{CString, c_int, c_void};
 use std::fmt;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use inkle_ir::{CheckRecord, LaunchBounds};
+use inkle_ir::{CheckRecord, FEW_BLOCKS_ENTRY, LaunchBounds};
 
 use crate::cuda::owned::{OwnedModule, link_ptx};
 use crate::cuda::sys::{self, CUfunction};
-use crate::device::Device;
+use crate::device::{Device, InContext};
 use crate::error::RuntimeError;
 use crate::stream::Stream;
 
 /// Threads that run in step; blocks are made of whole ones.
 const WARP_SIZE: u32 = 32;
+
+/// How many times the device is filled by a launch of code that gains by few blocks.
+const WAVES: u32 = 2;
 
 /// GPU code loaded on one device.
 pub struct CudaModule {
@@ -79,6 +82,10 @@ pub struct CudaFunction {
     /// Whether the code expects a grid in three dimensions, which the bounds at the head of the block are, and gets what
     /// follows them.
     takes_grid: bool,
+    /// Whether the code gains by few blocks.
+    few_blocks: bool,
+    /// Of such code the block size of the latest launch and, in the lower half, the most blocks of that size.
+    most_blocks: AtomicU64,
     max_block_dim: u32,
     /// The dynamic shared memory that was last allowed, bytes.
     shared_allowed: AtomicU32,
@@ -167,6 +174,8 @@ impl CudaFunction {
             handle,
             params_bytes,
             takes_grid,
+            few_blocks: !takes_grid && name == FEW_BLOCKS_ENTRY,
+            most_blocks: AtomicU64::new(0),
             max_block_dim: 0,
             shared_allowed: AtomicU32::new(SHARED_WITHOUT_ASKING),
         };
@@ -214,9 +223,17 @@ impl CudaFunction {
     /// # Errors
     /// The driver's.
     pub fn blocks_per_sm(&self, block_dim: u32, shared_bytes: u32) -> Result<u32, RuntimeError> {
-        let current = self.device().enter()?;
+        self.resident_blocks(&self.device().enter()?, block_dim, shared_bytes)
+    }
+
+    fn resident_blocks(
+        &self,
+        current: &InContext<'_>,
+        block_dim: u32,
+        shared_bytes: u32,
+    ) -> Result<u32, RuntimeError> {
         let mut blocks = 0;
-        // SAFETY: the place is valid and the function's module is loaded.
+        // SAFETY: the place is valid, the function's module is loaded and its context current.
         unsafe {
             current.driver.occupancy_max_active_blocks(
                 &mut blocks,
@@ -226,6 +243,22 @@ impl CudaFunction {
             )
         }?;
         Ok(blocks.max(0) as u32)
+    }
+
+    /// How many blocks a launch of code that gains by few has at most: what the device runs at a time, a few times over, so
+    /// that blocks that take longer than others keep nobody waiting.
+    #[inline]
+    fn most_blocks(&self, current: &InContext<'_>, config: &LaunchConfig) -> u32 {
+        let known = self.most_blocks.load(Ordering::Relaxed);
+        if known >> 32 == config.block_dim.into() {
+            return known as u32;
+        }
+        // A driver that cannot tell gets a grid that covers the launch, which does it too.
+        let resident =
+            self.resident_blocks(current, config.block_dim, config.shared_bytes).unwrap_or(u32::MAX);
+        let most = resident.max(1).saturating_mul(self.device().sm_count()).saturating_mul(WAVES);
+        self.most_blocks.store(u64::from(config.block_dim) << 32 | u64::from(most), Ordering::Relaxed);
+        most
     }
 
     /// The block size with which most threads of the kernel are resident at once, the largest of several, and the
@@ -289,7 +322,11 @@ impl CudaFunction {
             let [x, y, z] = [params[0] as u32, (params[0] >> 32) as u32, params[1] as u32];
             ([x, y, z], size_of::<LaunchBounds>())
         } else {
-            ([config.grid_dim(), 1, 1], 0)
+            let mut blocks = config.grid_dim();
+            if self.few_blocks {
+                blocks = blocks.min(self.most_blocks(&current, config));
+            }
+            ([blocks, 1, 1], 0)
         };
         let mut block_bytes = self.params_bytes - skipped;
         let mut extra = [

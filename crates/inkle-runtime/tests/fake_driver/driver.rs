@@ -446,6 +446,9 @@ api! {
         give(bytes, text.len());
         give(cubin, text.as_mut_ptr().cast())
     }
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks: *mut c_int, _function: usize, block_dim: c_int, _shared: usize) {
+        give(blocks, 512 / block_dim)
+    }
     cuLinkDestroy(link: *mut c_void) {
         // SAFETY: the link is what `cuLinkCreate_v2` gave, and is destroyed once.
         drop(unsafe { Box::from_raw(link.cast::<Vec<u8>>()) });

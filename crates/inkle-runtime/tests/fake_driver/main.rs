@@ -387,12 +387,30 @@ fn failures_carry_the_driver_s_words() {
         CudaFunction::new(module.clone(), "missing", 8).unwrap_err(),
         RuntimeError::NoSuchFunction { name: "missing".into() }
     );
-    let kernel = CudaFunction::new(module, "kernel", 8).unwrap();
-    let error = kernel.blocks_per_sm(128, 0).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the CUDA driver has no cuOccupancyMaxActiveBlocksPerMultiprocessor: a newer driver is needed"
-    );
+    let error = gpu(0).stream().unwrap().priority().unwrap_err();
+    assert_eq!(error.to_string(), "the CUDA driver has no cuStreamGetPriority: a newer driver is needed");
+}
+
+#[test]
+fn code_that_gains_by_few_blocks_gets_few() {
+    let _turn = turn();
+    let module = CudaModule::load(gpu(1), b".version 6.4").unwrap();
+    let few = CudaFunction::new(module.clone(), inkle_ir::FEW_BLOCKS_ENTRY, 8).unwrap();
+    let any = CudaFunction::new(module, "inkle_kernel", 8).unwrap();
+    let stream = gpu(1).stream().unwrap();
+    let grid = |kernel: &CudaFunction, config: LaunchConfig| {
+        kernel.launch(&stream, &[1], &config).unwrap();
+        state().launches.last().unwrap().grid
+    };
+    let (many, half) =
+        (LaunchConfig::new(1 << 20), LaunchConfig { block_dim: 128, ..LaunchConfig::new(1 << 20) });
+    assert_eq!((grid(&any, many), grid(&any, half)), (4096, 8192));
+    // Four multiprocessors run 512 threads each at a time.
+    let most = grid(&few, many);
+    assert!(most.is_multiple_of(2 * 4) && most < 256, "{most} blocks");
+    assert_eq!((grid(&few, half), grid(&few, many)), (2 * most, most));
+    assert_eq!(grid(&few, LaunchConfig { max_blocks: 3, ..many }), 3);
+    assert_eq!(grid(&few, LaunchConfig::new(257)), 2, "no more than are needed");
 }
 
 #[test]
