@@ -49,10 +49,15 @@ exec {config} "$@"
 TOLERANCE = 2e-3
 
 
-def llvm_for_cubecl(target):
-    """The environment in which CubeCL's build finds the installed LLVM where it would put its own, and that LLVM's version."""
+def llvm_version():
+    """The version of the installed LLVM."""
     config = LLVM / "bin/llvm-config"
-    version = subprocess.run([config, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run([config, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def llvm_for_cubecl(target):
+    """The environment in which CubeCL's build finds the installed LLVM where it would put its own."""
+    config, version = LLVM / "bin/llvm-config", llvm_version()
     home = Path(target, "cubecl-llvm").resolve()
     for each in locked("tracel-llvm-bundler"):
         folder = home / "tracel" / f"tracel-llvm-{each}"
@@ -61,7 +66,7 @@ def llvm_for_cubecl(target):
         script.write_text(CONFIG.format(library=f"LLVM-{version.split('.')[0]}", config=config))
         script.chmod(0o755)
         (folder / ".tracel-llvm-installed").touch()
-    return {"XDG_DATA_HOME": str(home)}, version
+    return {"XDG_DATA_HOME": str(home)}
 
 
 def build(package, feature=None, flags=None):
@@ -72,7 +77,7 @@ def build(package, feature=None, flags=None):
         target, environment["RUSTFLAGS"] = str(Path(target, package)), flags
     if package == "bench-cubecl":
         try:
-            environment.update(llvm_for_cubecl(target)[0])
+            environment.update(llvm_for_cubecl(target))
         except (OSError, subprocess.CalledProcessError) as error:
             return None, f"there is no LLVM for its CPU runtime: {error}"
     command = ["cargo", "build", "--release", "--quiet", "--locked", "-p", package, "--target-dir", target]
@@ -185,8 +190,8 @@ def main():
             print(f"bench: CubeCL is left out: {why}", file=sys.stderr)
         else:
             programs["cubecl"] = program
-            if args.device == "cpu":
-                peer = f"built with LLVM {llvm_for_cubecl(program.parent.parent)[1]} in place of its makers'"
+    if "cubecl" in programs and args.device == "cpu":
+        peer = f"built with LLVM {llvm_version()} in place of its makers'"
     try:
         samples = measure(programs, args.inkle_python, args.device, 1 if args.quick else args.repeats)
     except BenchError as error:
