@@ -177,3 +177,53 @@ def test_kernel_keeps_name_docstring_and_module():
     assert documented.key.endswith("documented") or "documented" in documented.key
     assert documented.func.__doc__ == "Says what it does."
     assert documented.module is not None
+
+
+def made_in_a_loop(functions):
+    for i in range(3):
+
+        @wp.func
+        def grown(x: float):
+            return x + wp.static(float(i) * 10.0)
+
+        functions.append(grown)
+
+    kernels = []
+    for k in range(3):
+
+        @wp.kernel(module="unique")
+        def numbered(out: wp.array(dtype=float)):
+            out[0] = wp.static(float(k)) + wp.static(functions[k])(1.0)
+
+        kernels.append(numbered)
+    return kernels
+
+
+def test_static_takes_what_names_mean_when_the_function_is_made(device):
+    kernels = made_in_a_loop([])
+    assert [run(kernel, float, 1, device=device)[0] for kernel in kernels] == [1.0, 12.0, 23.0]
+
+
+def test_static_takes_what_globals_mean_when_the_function_is_made(tmp_path):
+    text = """
+    kernels = []
+    for number in range(3):
+        @wp.kernel(module="unique")
+        def probe(out: wp.array(dtype=int)):
+            out[0] = wp.static(number * later)
+        kernels.append(probe)
+    later = 5
+    """
+    module = load(tmp_path, text)
+    assert [run(kernel, int, 1)[0] for kernel in module.kernels] == [0, 5, 10]
+
+
+def test_generators_in_static_see_closure_variables():
+    def make(factor):
+        @wp.kernel(module="unique")
+        def summed(out: wp.array(dtype=int)):
+            out[0] = wp.static(sum(x * factor for x in (1, 2)))
+
+        return summed
+
+    assert [run(make(factor), int, 1)[0] for factor in (1, 10)] == [3, 30]

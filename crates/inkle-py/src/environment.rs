@@ -431,7 +431,10 @@ impl PythonEnvironment {
         Python::attach(|py| {
             let definition = Definition::get(function).ok_or("the function is unknown")?;
             let evaluate = || -> PyResult<Binding> {
-                let variables = PyDict::new(py);
+                let variables = match &definition.statics {
+                    Some(statics) => statics.bind(py).copy()?,
+                    None => PyDict::new(py),
+                };
                 for (name, value) in locals {
                     variables.set_item(name, object_of_constant(py, value)?)?;
                 }

@@ -28,6 +28,8 @@ pub struct Definition {
     /// Annotations written as text that needed names local to the calling function; see
     /// [`scope::local_annotations`].
     pub local_annotations: Option<Py<PyDict>>,
+    /// What the names in its `static` expressions meant when it was made.
+    pub statics: Option<Py<PyDict>>,
     /// The functions that users gave it for backward passes, oldest first.
     backward: Mutex<Vec<(Role, Arc<Definition>)>>,
     /// The C++ text of a function whose Python body is only a stub.
@@ -80,6 +82,7 @@ impl Definition {
             origin,
             key,
             local_annotations,
+            statics: scope::statics(function)?.map(Bound::unbind),
             backward: Mutex::new(Vec::new()),
             native,
         });
@@ -173,7 +176,7 @@ impl Function {
                 let mut overloads = Vec::new();
                 let mut repeated = false;
                 for other in &set {
-                    repeated |= repeats(other.function.bind(py), function)?;
+                    repeated |= repeats(other, &definition, py)?;
                 }
                 if !repeated {
                     // Kernels that call it by its name mean the new one from their next launch on.
@@ -230,8 +233,16 @@ fn unwrapped<'py>(function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 
 /// Whether a function is another one over again, as closures are that are made at every step: the same code over the
 /// same objects.
-fn repeats<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<bool> {
-    let py = a.py();
+fn repeats<'py>(a: &Definition, b: &Definition, py: Python<'py>) -> PyResult<bool> {
+    let same_statics = match (&a.statics, &b.statics) {
+        (None, None) => true,
+        (Some(a), Some(b)) => same_objects(a.bind(py), b.bind(py))?,
+        _ => false,
+    };
+    if !same_statics {
+        return Ok(false);
+    }
+    let (a, b) = (a.function.bind(py), b.function.bind(py));
     for name in [intern!(py, "__code__"), intern!(py, "__globals__"), intern!(py, "__defaults__")] {
         if !a.getattr(name)?.is(&b.getattr(name)?) {
             return Ok(false);

@@ -69,7 +69,51 @@ pub fn evaluate<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let variables = closure(function)?;
     variables.update(locals.as_mapping())?;
-    function.py().import("builtins")?.getattr("eval")?.call1((text, globals(function)?, variables))
+    let eval = function.py().import("builtins")?.getattr("eval")?;
+    // Functions and generators in the text see no names but global ones.
+    if text.contains("for") || text.contains("lambda") {
+        let all = globals(function)?.copy()?;
+        all.update(variables.as_mapping())?;
+        return eval.call1((text, all));
+    }
+    eval.call1((text, globals(function)?, variables))
+}
+
+/// What the names in a function's body mean now, where it calls `static`, whose expressions are about the time when the function
+/// is made: a loop that makes functions goes on with its variable. `None` for functions without.
+///
+/// # Errors
+/// What Python raises while looking.
+pub fn statics<'py>(function: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let py = function.py();
+    let code = function.getattr(intern!(py, "__code__"))?;
+    if !code.getattr(intern!(py, "co_names"))?.contains(intern!(py, "static"))? {
+        return Ok(None);
+    }
+    let values = PyDict::new(py);
+    add_globals(&code, &globals(function)?, &values)?;
+    values.update(closure(function)?.as_mapping())?;
+    Ok(Some(values))
+}
+
+/// Adds the values of the global names in a body and in the functions within it.
+fn add_globals<'py>(
+    code: &Bound<'py, PyAny>,
+    globals: &Bound<'py, PyDict>,
+    values: &Bound<'py, PyDict>,
+) -> PyResult<()> {
+    let py = code.py();
+    for name in code.getattr(intern!(py, "co_names"))?.cast::<PyTuple>()? {
+        if let Some(value) = globals.get_item(&name)? {
+            values.set_item(name, value)?;
+        }
+    }
+    for constant in code.getattr(intern!(py, "co_consts"))?.cast::<PyTuple>()? {
+        if constant.hasattr(intern!(py, "co_names"))? {
+            add_globals(&constant, globals, values)?;
+        }
+    }
+    Ok(())
 }
 
 /// The annotations written as text that can be evaluated with the local names of the Python function that is
