@@ -184,7 +184,7 @@ def made_in_a_loop(functions):
 
         @wp.func
         def grown(x: float):
-            return x + wp.static(float(i) * 10.0)
+            return x + wp.static(float(i) * 10.0)  # noqa: B023
 
         functions.append(grown)
 
@@ -193,7 +193,7 @@ def made_in_a_loop(functions):
 
         @wp.kernel(module="unique")
         def numbered(out: wp.array(dtype=float)):
-            out[0] = wp.static(float(k)) + wp.static(functions[k])(1.0)
+            out[0] = wp.static(float(k)) + wp.static(functions[k])(1.0)  # noqa: B023
 
         kernels.append(numbered)
     return kernels
