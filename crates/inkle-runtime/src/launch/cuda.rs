@@ -17,9 +17,6 @@ use crate::stream::Stream;
 /// Threads that run in step; blocks are made of whole ones.
 const WARP_SIZE: u32 = 32;
 
-/// How many times the device is filled by a launch of code that gains by few blocks.
-const WAVES: u32 = 2;
-
 /// GPU code loaded on one device.
 pub struct CudaModule {
     device: Device,
@@ -245,8 +242,7 @@ impl CudaFunction {
         Ok(blocks.max(0) as u32)
     }
 
-    /// How many blocks a launch of code that gains by few has at most: what the device runs at a time, a few times over, so
-    /// that blocks that take longer than others keep nobody waiting.
+    /// How many blocks a launch of code that gains by few has at most: what the device runs at a time.
     #[inline]
     fn most_blocks(&self, current: &InContext<'_>, config: &LaunchConfig) -> u32 {
         let known = self.most_blocks.load(Ordering::Relaxed);
@@ -256,7 +252,7 @@ impl CudaFunction {
         // A driver that cannot tell gets a grid that covers the launch, which does it too.
         let resident =
             self.resident_blocks(current, config.block_dim, config.shared_bytes).unwrap_or(u32::MAX);
-        let most = resident.max(1).saturating_mul(self.device().sm_count()).saturating_mul(WAVES);
+        let most = resident.max(1).saturating_mul(self.device().sm_count());
         self.most_blocks.store(u64::from(config.block_dim) << 32 | u64::from(most), Ordering::Relaxed);
         most
     }
