@@ -25,6 +25,7 @@ mod compile;
 #[cfg(feature = "llvm")]
 mod emitter;
 mod error;
+#[cfg(feature = "llvm")]
 mod exact;
 #[cfg(feature = "llvm")]
 mod lines;
