@@ -198,6 +198,29 @@ fn a_grid_loops_only_when_asked_to() {
 }
 
 #[test]
+fn indices_are_found_in_32_bits_unless_the_launch_is_larger() {
+    let text = "kernel @k(%x: array<f32, 2>) {
+  %i = tid 0 : i32
+  %j = tid 1 : i32
+  %e = elem %x, %i, %j : ref<f32>
+  %one = const 1.0 : f32
+  store %e, %one
+  return
+}";
+    let text = ptx(text, &Options { contiguous: u64::MAX, ..Options::default() });
+    // The launch's size decides, and what is larger than 32 bits can count is divided in another place.
+    let (small, large) = text.split_once("4294967295").expect("the size is looked at");
+    assert!(small.contains("setp.gt.u64") && !small.contains("div."), "{text}");
+    assert!(large.contains("div.u32") && large.contains("div.u64"), "{text}");
+    assert!(large.find("div.u32") < large.find("div.u64"), "the small launch comes first: {text}");
+    assert_eq!(
+        count(&text, "mul.wide."),
+        2,
+        "the thread's number, and the element's place in its row: {text}"
+    );
+}
+
+#[test]
 fn bounds_become_directives() {
     let options =
         Options { launch_bounds: Some((128, Some(3))), max_registers: Some(40), ..Options::default() };
