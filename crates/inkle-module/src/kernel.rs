@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, TryLockError};
 use std::time::Instant;
 
 use inkle_adjoint::ArrayGrad;
@@ -20,6 +20,7 @@ use inkle_runtime::{CudaModule, Device, Loaded, RuntimeError};
 use crate::cache::{self, Source};
 use crate::entry::{Entry, Origin, load_early, load_entry, load_on_cpu};
 use crate::error::CompileError;
+use crate::schedule;
 
 /// Names what something was made from: equal digests, equal content.
 pub type Digest = blake3::Hash;
@@ -408,35 +409,74 @@ impl Kernel {
     }
 
     /// The kernel's code on a device: compiled, or read from the cache, at first need. Concurrent callers that need the
-    /// same code wait for one compilation.
+    /// same code wait for one compilation, and meanwhile do what is queued in the background and certain to be needed.
     ///
     /// # Errors
     /// [`CompileError::Codegen`] when code cannot be made, [`CompileError::Load`] when it cannot be loaded.
     pub fn load(&self, device: Device, options: &Options) -> Result<(Arc<Loaded>, How), CompileError> {
-        let options = &self.effective(device, options);
-        if let Some(found) = self.find(device, options) {
+        let options = self.effective(device, options);
+        if let Some(found) = self.find(device, &options) {
             SHARED.fetch_add(1, Ordering::Relaxed);
             return Ok((found, How::Shared));
         }
-        let _span = trace::span(Stage::Kernel, || self.name());
+        let slot = self.slot(device, &options);
+        if matches!(slot.try_lock(), Err(TryLockError::WouldBlock)) {
+            schedule::help();
+        }
+        self.load_into(&mut slot.lock().unwrap_or_else(PoisonError::into_inner), device, options)
+    }
+
+    /// The same for what nobody waits for: `None` if another caller is making the code.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_if_idle(
+        &self,
+        device: Device,
+        options: &Options,
+    ) -> Result<Option<(Arc<Loaded>, How)>, CompileError> {
+        let options = self.effective(device, options);
+        if let Some(found) = self.find(device, &options) {
+            return Ok(Some((found, How::Shared)));
+        }
+        let slot = self.slot(device, &options);
+        let mut slot = match slot.try_lock() {
+            Ok(slot) => slot,
+            Err(TryLockError::Poisoned(error)) => error.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(None),
+        };
+        self.load_into(&mut slot, device, options).map(Some)
+    }
+
+    /// Where code is, or will be.
+    fn slot(&self, device: Device, options: &Options) -> Slot {
         let key = LoadKey { digest: *self.ir.code_digest(options), device, options: options.clone() };
-        let slot = loaded().lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone();
-        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        let (code, how) = match &*slot {
+        loaded().lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone()
+    }
+
+    /// Finds the code in a slot, or makes it.
+    fn load_into(
+        &self,
+        slot: &mut Option<Arc<Loaded>>,
+        device: Device,
+        options: Options,
+    ) -> Result<(Arc<Loaded>, How), CompileError> {
+        let _span = trace::span(Stage::Kernel, || self.name());
+        let (code, how) = match slot {
             Some(code) => {
                 SHARED.fetch_add(1, Ordering::Relaxed);
                 (code.clone(), How::Shared)
             }
             None => {
-                let (code, source) = self.make(device, options)?;
+                let (code, source) = self.make(device, &options)?;
                 let code = Arc::new(code);
                 *slot = Some(code.clone());
                 (code, source.into())
             }
         };
         let mut variants = self.variants.write().unwrap_or_else(PoisonError::into_inner);
-        if !variants.iter().any(|(d, o, _)| *d == device && o == options) {
-            variants.push((device, options.clone(), code.clone()));
+        if !variants.iter().any(|(d, o, _)| *d == device && *o == options) {
+            variants.push((device, options, code.clone()));
         }
         Ok((code, how))
     }

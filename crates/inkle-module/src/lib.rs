@@ -63,6 +63,6 @@ pub use {
     options::{MODULE_OPTIONS, ModuleOption, OptionError, OptionValue},
     progress::Progress,
     recall::{obtain, recall_kernels},
-    schedule::{cores, finish_background, for_each, in_background},
+    schedule::{cores, finish_background, for_each, in_background, next_in_background},
     trace::{Trace, TraceEvent, TraceOrigin},
 };

@@ -1,6 +1,6 @@
 //! Doing many things at once: compiling and loading what a caller waits for, and what is likely to be wanted next.
 //!
-//! What is done in the background starts in order and never delays the end of the process by more than what is
+//! What is done in the background starts in order, what is needed for certain first, and never delays the end of the process by more than what is
 //! running: [`finish_background`] drops the rest.
 
 use std::collections::VecDeque;
@@ -60,17 +60,24 @@ pub fn for_each<J: Sync, R: Send>(
     results.into_iter().flatten().collect()
 }
 
-type Task = Box<dyn FnOnce() + Send>;
+/// What is to be done in the background.
+struct Task {
+    work: Box<dyn FnOnce() + Send>,
+    /// Its result will be needed.
+    is_certain: bool,
+}
 
 /// The background's state.
 struct Background {
     queue: VecDeque<Task>,
     workers: usize,
+    /// Threads of others that do a task.
+    helpers: usize,
     ended: bool,
 }
 
 static BACKGROUND: Mutex<Background> =
-    Mutex::new(Background { queue: VecDeque::new(), workers: 0, ended: false });
+    Mutex::new(Background { queue: VecDeque::new(), workers: 0, helpers: 0, ended: false });
 static IDLE: Condvar = Condvar::new();
 
 fn background() -> MutexGuard<'static, Background> {
@@ -79,13 +86,27 @@ fn background() -> MutexGuard<'static, Background> {
 
 /// Queues a task to be done when a core is likely to be free: on all cores but one, which is the caller's. With one core
 /// alone nothing is done.
-pub fn in_background(task: impl FnOnce() + Send + 'static) {
+pub fn in_background(work: impl FnOnce() + Send + 'static) {
+    queue(Task { work: Box::new(work), is_certain: false });
+}
+
+/// The same for what will be needed for certain: it is done before everything that was queued until now, and threads that wait
+/// for other code do it too ([`help`]).
+pub fn next_in_background(work: impl FnOnce() + Send + 'static) {
+    queue(Task { work: Box::new(work), is_certain: true });
+}
+
+fn queue(task: Task) {
     let spare = cores() - 1;
     let mut state = background();
     if state.ended || spare == 0 {
         return;
     }
-    state.queue.push_back(Box::new(task));
+    if task.is_certain {
+        state.queue.push_front(task);
+    } else {
+        state.queue.push_back(task);
+    }
     if state.workers < spare {
         let worker = std::thread::Builder::new().name("inkle-background".into()).spawn(work_through);
         // Without a thread the task waits for another one's, or for ever; whoever needs its result makes it.
@@ -93,17 +114,19 @@ pub fn in_background(task: impl FnOnce() + Send + 'static) {
     }
 }
 
+/// Counts a thread out, also when a task panics.
+struct Leaving(fn(&mut Background));
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        (self.0)(&mut background());
+        IDLE.notify_all();
+    }
+}
+
 /// What a background thread does: tasks until there is none.
 fn work_through() {
-    /// Counts the worker out, also when a task panics.
-    struct Leaving;
-    impl Drop for Leaving {
-        fn drop(&mut self) {
-            background().workers -= 1;
-            IDLE.notify_all();
-        }
-    }
-    let _leaving = Leaving;
+    let _leaving = Leaving(|state| state.workers -= 1);
     loop {
         let task = {
             let mut state = background();
@@ -112,7 +135,23 @@ fn work_through() {
                 _ => return,
             }
         };
-        task();
+        (task.work)();
+    }
+}
+
+/// Does the next task that is needed for certain, if one is queued: for a thread that would only wait otherwise.
+pub(crate) fn help() {
+    let task = {
+        let mut state = background();
+        if state.ended || !state.queue.front().is_some_and(|task| task.is_certain) {
+            return;
+        }
+        state.helpers += 1;
+        state.queue.pop_front()
+    };
+    let _leaving = Leaving(|state| state.helpers -= 1);
+    if let Some(task) = task {
+        (task.work)();
     }
 }
 
@@ -121,7 +160,7 @@ pub fn finish_background() {
     let mut state = background();
     state.ended = true;
     let dropped = std::mem::take(&mut state.queue);
-    while state.workers > 0 {
+    while state.workers + state.helpers > 0 {
         state = IDLE.wait(state).unwrap_or_else(PoisonError::into_inner);
     }
     drop(state);

@@ -45,7 +45,7 @@ pub fn compile_module(
                 for types in types {
                     if let Ok(instance) = kernel.get().instance_of_types(py, types) {
                         // Whoever launches the kernel is told what is wrong with it.
-                        py.detach(|| instance.load_ahead(device).is_ok());
+                        py.detach(|| instance.load_ahead(device, false).is_ok());
                     }
                 }
             });

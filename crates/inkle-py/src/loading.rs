@@ -134,7 +134,7 @@ fn make_ready(py: Python<'_>, kernel: &Bound<'_, Kernel>, device: Device, mistak
             Err(_) if mistakes == Mistakes::Leave => continue,
             checked => checked?,
         }
-        done.extend(py.detach(|| instance.load_ahead(device)).map_err(|error| exception(py, &error))?);
+        done.extend(py.detach(|| instance.load_ahead(device, true)).map_err(|error| exception(py, &error))?);
     }
     Ok(done)
 }

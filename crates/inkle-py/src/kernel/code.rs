@@ -201,12 +201,13 @@ impl Instance {
         apply_cache_settings(py)?;
         finish_at_exit(py)?;
         let instance = self.clone();
-        inkle_module::in_background(move || {
+        inkle_module::next_in_background(move || {
             // There is no interpreter any more when the program has ended.
             Python::try_attach(|py| {
                 if let Ok(code) = instance.backward(py, &grads) {
                     let options = instance.options_for(&variant);
-                    if let Ok((loaded, _)) = py.detach(|| code.kernel.load(device, &options)) {
+                    let made = py.detach(|| code.kernel.load_if_idle(device, &options));
+                    if let Ok(Some((loaded, _))) = made {
                         code.push(variant, loaded);
                     }
                 }
@@ -254,11 +255,11 @@ impl Instance {
     }
 
     /// Makes the code of a usual launch ready, without the interpreter, and says how; with the digest of its IR. `None` when
-    /// the kernel was not checked, or has its code from a file.
+    /// the kernel was not checked, or has its code from a file, or another thread is making it and this one does not `wait`.
     ///
     /// # Errors
     /// Why code could not be made or loaded.
-    pub fn load_ahead(&self, device: Device) -> Result<Option<(How, Digest)>, CompileError> {
+    pub fn load_ahead(&self, device: Device, wait: bool) -> Result<Option<(How, Digest)>, CompileError> {
         if let Some(code) = self.ahead.iter().find(|code| code.device() == device) {
             code.load_usual()?;
             return Ok(None);
@@ -271,7 +272,13 @@ impl Instance {
         if code.find(&variant).is_some() {
             return Ok(Some((How::Shared, digest)));
         }
-        let (loaded, how) = code.kernel.load(device, &self.options_for(&variant))?;
+        let options = self.options_for(&variant);
+        let made = if wait {
+            Some(code.kernel.load(device, &options)?)
+        } else {
+            code.kernel.load_if_idle(device, &options)?
+        };
+        let Some((loaded, how)) = made else { return Ok(None) };
         code.push(variant, loaded);
         Ok(Some((how, digest)))
     }
