@@ -588,3 +588,52 @@ def test_elements_at_scattered_places(device, n):
         axis=1,
     )
     np.testing.assert_allclose(out.numpy(), np.where(active[:, None], expected, 0.0), rtol=1e-5)
+
+
+@wp.kernel
+def grow(x: wp.array(dtype=float), factor: wp.array(dtype=float), y: wp.array(dtype=float)):
+    i = wp.tid()
+    for j in range(factor.shape[0]):
+        y[i] = y[i] + x[i] * factor[j]
+
+
+@wp.kernel
+def grow_vectors(x: wp.array(dtype=wp.vec3), factor: wp.array(dtype=float), y: wp.array(dtype=wp.vec3)):
+    i = wp.tid()
+    for j in range(factor.shape[0]):
+        if factor[j] < 0.0:
+            break
+        for k in range(2):
+            y[i] += x[i] * factor[j] * float(k + 1)
+
+
+@pytest.mark.parametrize("count", [1, 16, 1000])
+@pytest.mark.parametrize("shift", [0, 1, 1000])
+def test_what_a_loop_keeps_in_an_element_is_seen_by_reads_of_the_same_memory(count, shift, device):
+    # Whole numbers, so that all sums are exact.
+    values = np.arange(2001, dtype=np.float32) % 5
+    factor = wp.array([1.0, 2.0, 3.0], dtype=float, device=device)
+    memory = wp.array(values, dtype=float, device=device)
+    x, y = memory[:1000], memory[shift : shift + 1000]
+    if shift == 1:
+        # Threads write what their neighbours read: only one at a time has one result.
+        count = 1
+    wp.launch(grow, count, [x, factor, y], device=device)
+    wanted = values.copy()
+    for i in range(count):
+        for f in (1.0, 2.0, 3.0):
+            wanted[shift + i] += wanted[i] * f
+    np.testing.assert_array_equal(memory.numpy(), wanted)
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_what_nested_loops_keep_in_a_vector_is_seen_by_reads_of_the_same_memory(same, device):
+    values = np.arange(300, dtype=np.float32).reshape(100, 3) % 7
+    factor = wp.array([1.0, 2.0, -1.0, 5.0], dtype=float, device=device)
+    y = wp.array(values, dtype=wp.vec3, device=device)
+    x = y if same else wp.clone(y)
+    wp.launch(grow_vectors, 100, [x, factor, y], device=device)
+    wanted = values.copy()
+    for f in (1.0, 2.0, 2.0, 4.0):
+        wanted += (wanted if same else values) * f
+    np.testing.assert_array_equal(y.numpy(), wanted)

@@ -35,13 +35,21 @@ fn initialize() {
     });
 }
 
-/// What LLVM leaves out when it makes machine code. Kernels are in lanes: registers are few for what their loops compute, and
-/// all of these take time to fill them.
+/// What LLVM does otherwise than it would. Of making machine code it leaves something out: kernels are in lanes, registers are few
+/// for what their loops compute, and all of these take time to fill them.
 ///
 /// - Instructions are not scheduled once more after their selection: these processors do that themselves.
 /// - Vectors of one constant are that constant, not all their elements.
-const FLAGS: [&CStr; 4] = [
+///
+/// Arrays of a launch may overlap, so what a loop keeps in an element, such as a sum, would be read and written in every round. Such
+/// loops are there twice: in one form it is in a register, and that one runs when the addresses show that it may.
+///
+/// - The pipelines for GPUs make such loops.
+/// - They may be as deep in others as ours are, which has the threads of a launch around them.
+const FLAGS: [&CStr; 6] = [
     c"inkle",
+    c"-enable-loop-versioning-licm",
+    c"-licm-versioning-max-depth-threshold=8",
     c"-enable-misched=0",
     c"-use-constant-fp-for-fixed-length-splat",
     c"-use-constant-int-for-fixed-length-splat",
@@ -87,15 +95,15 @@ pub(crate) fn machine(target: &Target, optimize: bool) -> Result<Rc<TargetMachin
 /// `examples/measure.rs`, and by counting instructions of the compiler with `examples/cost.rs`). Of what global value numbering
 /// finds, the second early-cse finds nearly all, in half the time.
 const WIDENED: &str = "function(sroa,early-cse<memssa>,simplifycfg,\
-                       loop-mssa(loop-rotate,licm,simple-loop-unswitch),instcombine<no-verify-fixpoint>,\
-                       early-cse<memssa>,simplifycfg,adce)";
+                       loop-mssa(loop-rotate,licm,simple-loop-unswitch),loop(loop-versioning-licm),\
+                       loop-mssa(licm),instcombine<no-verify-fixpoint>,early-cse<memssa>,simplifycfg,adce)";
 
 /// What a CPU kernel of one lane needs: the same, and what makes loops fast. LLVM's default pipeline would join scalars of
 /// straight code to vectors too, which takes most of the time with kernels that have thousands of stores and makes
 /// few of them faster.
 const ONE_LANE: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\
                         loop-mssa(loop-rotate,licm,simple-loop-unswitch),loop(loop-idiom,indvars,loop-deletion),\
-                        gvn,sccp,instcombine<no-verify-fixpoint>,dse,adce,simplifycfg,\
+                        loop(loop-versioning-licm),loop-mssa(licm),gvn,sccp,instcombine<no-verify-fixpoint>,dse,adce,simplifycfg,\
                         loop-vectorize,loop-unroll,instcombine<no-verify-fixpoint>,loop-mssa(licm),\
                         simplifycfg,adce)";
 
