@@ -5,12 +5,10 @@ mod common;
 
 use common::{BODIES, ELEMENTS, SOFTENING, floats, print_first, print_steady};
 use cubecl::Device;
+use cubecl::calculate_cube_count_elemwise;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
-
-/// Units per cube.
-const UNITS: u32 = 256;
 
 #[cube(launch_unchecked)]
 fn saxpy<N: Size>(x: &[Vector<f32, N>], y: &mut [Vector<f32, N>], a: f32) {
@@ -27,19 +25,29 @@ fn map<N: Size>(x: &[Vector<f32, N>], y: &mut [Vector<f32, N>]) {
     }
 }
 
+/// A unit computes the pull on as many bodies as a vector has numbers, from the same arrays as numbers one by one.
 #[cube(launch_unchecked)]
-fn nbody(x: &[f32], y: &[f32], z: &[f32], softening: f32, pull: &mut [f32]) {
+fn nbody<N: Size>(
+    x: &[f32],
+    y: &[f32],
+    z: &[f32],
+    xs: &[Vector<f32, N>],
+    ys: &[Vector<f32, N>],
+    zs: &[Vector<f32, N>],
+    softening: f32,
+    pull: &mut [Vector<f32, N>],
+) {
     if ABSOLUTE_POS < pull.len() {
-        let xi = x[ABSOLUTE_POS];
-        let yi = y[ABSOLUTE_POS];
-        let zi = z[ABSOLUTE_POS];
-        let mut sum = 0.0f32;
+        let xi = xs[ABSOLUTE_POS];
+        let yi = ys[ABSOLUTE_POS];
+        let zi = zs[ABSOLUTE_POS];
+        let mut sum = Vector::<f32, N>::new(0.0f32);
         for j in 0..x.len() {
-            let dx = x[j] - xi;
-            let dy = y[j] - yi;
-            let dz = z[j] - zi;
-            let square = dx * dx + dy * dy + dz * dz + softening;
-            let inverse = 1.0f32 / f32::sqrt(square);
+            let dx = Vector::new(x[j]) - xi;
+            let dy = Vector::new(y[j]) - yi;
+            let dz = Vector::new(z[j]) - zi;
+            let square = dx * dx + dy * dy + dz * dz + Vector::new(softening);
+            let inverse = Vector::new(1.0f32) / Vector::sqrt(square);
             sum += inverse * inverse * inverse * dx;
         }
         pull[ABSOLUTE_POS] = sum;
@@ -85,7 +93,11 @@ fn run(words: &[&str], client: &Client, batch: u32) {
     };
     let output = client.create_from_slice(f32::as_bytes(&vec![0.0; count]));
     let widths = client.io_optimized_vector_sizes(size_of::<f32>());
-    let width = widths.filter(|width| count.is_multiple_of(*width)).max().unwrap_or(1);
+    // The bodies are few for a GPU, which needs a unit for each of them to be busy; cores need vectors.
+    let width = match (kernel, client.properties().hardware.num_cpu_cores) {
+        ("nbody", None) => 1,
+        _ => widths.filter(|width| count.is_multiple_of(*width)).max().unwrap_or(1),
+    };
     let work = Work { client: client.clone(), count, width, inputs, output };
     let launch = || launch(&work, kernel);
     let read = || f32::from_bytes(&work.client.read_one_unchecked(work.output.clone()))[count / 2];
@@ -104,9 +116,10 @@ fn wait(client: &Client) {
 
 fn launch(work: &Work, kernel: &str) {
     let Work { client, count, width, inputs, output } = work;
-    let units = if kernel == "nbody" { *count } else { count / width } as u32;
-    let dim = CubeDim::new_1d(UNITS.min(units));
-    let cubes = CubeCount::Static(units.div_ceil(UNITS), 1, 1);
+    let units = count / width;
+    // CubeCL's own choice for the device: up to 256 units on GPUs, a unit per core on the CPU.
+    let dim = CubeDim::new(client, units);
+    let cubes = calculate_cube_count_elemwise(client, units, dim);
     // SAFETY: every handle has as many elements as is said here, and kernels compare their position with that.
     unsafe {
         let array = |handle: &Handle, len: usize| BufferArg::from_raw_parts(handle.clone(), len);
@@ -132,6 +145,10 @@ fn launch(work: &Work, kernel: &str) {
                 client,
                 cubes,
                 dim,
+                *width,
+                array(&inputs[0], *count),
+                array(&inputs[1], *count),
+                array(&inputs[2], *count),
                 array(&inputs[0], *count),
                 array(&inputs[1], *count),
                 array(&inputs[2], *count),

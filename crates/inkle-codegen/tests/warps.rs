@@ -382,6 +382,7 @@ fn whichever_threads_are_together_add_up() {
         "f32",
         "  %o = atomic_add %first, %v : f32
   %p = atomic_min %second, %v : f32
+  %q = atomic_max %third, %v : f32
   %now = load %second : f32
   store %xe, %now",
     );
@@ -396,11 +397,12 @@ fn whichever_threads_are_together_add_up() {
             for (seen, own) in as_i32s(got[0].data()).iter().zip(&values) {
                 assert!(seen >= own, "a thread does not see its own update");
             }
-            let args = [Arg::f32(values.iter().map(|&v| v as f32)), Arg::f32([0.0, 200.0, 0.0])];
+            let args = [Arg::f32(values.iter().map(|&v| v as f32)), Arg::f32([0.0, 200.0, -200.0])];
             let got = run(&floats_text, &options(Lanes::Fixed(1)), &args, size, threads, together);
             let out = as_f32s(got[1].data());
-            let least = *values.iter().min().expect("there are some");
-            assert_eq!(out[..2], [values.iter().sum::<i32>() as f32, least as f32]);
+            let (least, most) = (values.iter().min(), values.iter().max());
+            let ends = [least, most].map(|v| *v.expect("there are some") as f32);
+            assert_eq!(out, [values.iter().sum::<i32>() as f32, ends[0], ends[1]]);
         }
     }
 }
