@@ -485,6 +485,22 @@ fn foreign_memory_is_a_view_of_its_owner() {
 }
 
 #[test]
+fn bytes_may_lie_anywhere() {
+    let array = Array::empty(Device::cpu(), Type::F64, &[5]).unwrap();
+    for offset in 0..8 {
+        let mut bytes: Vec<u8> = (0..40 + offset as u8).collect();
+        let wanted = bytes[offset..].to_vec();
+        array.write_bytes(&bytes[offset..]).unwrap();
+        bytes.fill(0);
+        array.read_bytes(&mut bytes[offset..]).unwrap();
+        assert_eq!(bytes[offset..], wanted, "from {offset}");
+        assert_eq!(array.to_bytes().unwrap(), wanted);
+    }
+    let short = array.read_bytes(&mut [0; 39]);
+    assert!(matches!(short, Err(RuntimeError::ByteCount { expected: 40, found: 39, .. })), "{short:?}");
+}
+
+#[test]
 fn empty_arrays_go_through_everything() {
     let a = Array::zeros(CPU(), Type::F32, &[0, 3]).unwrap();
     assert_eq!((a.len(), a.address(), a.is_contiguous()), (0, 0, true));

@@ -41,6 +41,31 @@ fn floats(device: Device, shape: &[i64], value: impl Fn(usize) -> f32) -> Array 
     Array::from_bytes(device, Type::F32, shape, &bytes).unwrap()
 }
 
+/// Bytes are read and written where they are, wherever that is, and may be changed and dropped at once.
+#[test]
+fn cuda_bytes_of_any_place_go_to_arrays_and_come_back() {
+    let gpu = gpu_or_return!();
+    // Less and more than the driver stages.
+    for count in [1usize, 1000, 1 << 20] {
+        let array = Array::empty(gpu, Type::F64, &[count as i64]).unwrap();
+        for offset in [0, 1, 4] {
+            let mut bytes: Vec<u8> = (0..8 * count + offset).map(|i| (i % 251) as u8).collect();
+            let wanted = bytes[offset..].to_vec();
+            array.write_bytes(&bytes[offset..]).unwrap();
+            bytes.fill(0);
+            array.read_bytes(&mut bytes[offset..]).unwrap();
+            assert!(bytes[offset..] == wanted, "{count} from {offset}");
+        }
+        let view = array.select(&[Index::Slice(Slice { step: -1, ..Slice::ALL })]).unwrap();
+        let mut turned = vec![0; 8 * count];
+        view.read_bytes(&mut turned).unwrap();
+        view.write_bytes(&turned).unwrap();
+        assert!(view.to_bytes().unwrap() == turned, "{count} turned around");
+        let short = array.read_bytes(&mut turned[1..]);
+        assert!(matches!(short, Err(RuntimeError::ByteCount { .. })), "{short:?}");
+    }
+}
+
 fn read(array: &Array) -> Vec<f32> {
     array.to_bytes().unwrap().chunks_exact(4).map(|c| f32::from_le_bytes(c.try_into().unwrap())).collect()
 }

@@ -78,11 +78,13 @@ macro_rules! pod_values {
                 Cow::Borrowed(bytemuck::cast_slice(values))
             }
 
-            fn from_bytes(bytes: &[u8]) -> Vec<Self> {
-                let count = bytes.len() / size_of::<Self>().max(1);
+            fn read<E>(
+                count: usize,
+                fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+            ) -> Result<Vec<Self>, E> {
                 let mut values = vec![Self::zeroed(); count];
-                bytemuck::cast_slice_mut::<Self, u8>(&mut values).copy_from_slice(&bytes[..count * size_of::<Self>()]);
-                values
+                fill(bytemuck::cast_slice_mut::<Self, u8>(&mut values))?;
+                Ok(values)
             }
         }
     )* };
@@ -164,7 +166,11 @@ mod tests {
     fn round_trip<T: Value + PartialEq + std::fmt::Debug>(values: &[T]) {
         let bytes = T::bytes_of(values);
         assert_eq!(bytes.len(), values.len() * T::ty().size() as usize);
-        assert_eq!(T::from_bytes(&bytes), values);
+        let read = T::read(values.len(), |place| {
+            place.copy_from_slice(&bytes);
+            Ok::<_, ()>(())
+        });
+        assert_eq!(read.as_deref(), Ok(values));
         let mut one = vec![0xff; T::ty().size() as usize];
         values[0].store(&mut one);
         assert_eq!(T::fetch(&one), values[0]);

@@ -40,9 +40,12 @@ pub trait Value: Typed + Copy + Send + Sync + 'static {
         Cow::Owned(bytes)
     }
 
-    /// The values that bytes hold; what is left over is left out.
-    fn from_bytes(bytes: &[u8]) -> Vec<Self> {
-        bytes.chunks_exact(Self::ty().size() as usize).map(Self::fetch).collect()
+    /// `count` values, of bytes that `fill` is given to fill in; its error.
+    fn read<E>(count: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Vec<Self>, E> {
+        let size = Self::ty().size() as usize;
+        let mut bytes = vec![0; size * count];
+        fill(&mut bytes)?;
+        Ok(bytes.chunks_exact(size).map(Self::fetch).collect())
     }
 }
 

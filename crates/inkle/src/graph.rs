@@ -164,7 +164,7 @@ impl Graph {
             }
             .into());
         }
-        Ok(T::from_bytes(&own.to_bytes()?))
+        Ok(T::read(own.len(), |bytes| own.read_bytes(bytes))?)
     }
 
     /// Copies an array into a parameter of a graph that was loaded.

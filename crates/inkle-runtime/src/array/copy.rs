@@ -195,32 +195,73 @@ impl Array {
     /// # Errors
     /// [`RuntimeError::ByteCount`]; those of [`copy_from`](Array::copy_from).
     pub fn write_bytes(&self, bytes: &[u8]) -> Result<(), RuntimeError> {
-        self.copy_from(&self.staged(bytes)?, None)
+        self.check_count(bytes)?;
+        match self.read_at_once(bytes)? {
+            Some(src) => self.copy_from(&src, None),
+            None => self.copy_from(&self.staged(bytes)?, None),
+        }
     }
 
     /// As [`write_bytes`](Array::write_bytes), whoever records.
     pub(crate) fn write_now(&self, bytes: &[u8]) -> Result<(), RuntimeError> {
+        self.check_count(bytes)?;
         self.copy_now(&self.staged(bytes)?, None)
     }
 
     /// As [`write_bytes`](Array::write_bytes) for new memory, which nobody can see yet: while operations of the CPU are
     /// kept for a graph, the memory gets its contents now as well.
     pub(super) fn write_first(&self, bytes: &[u8]) -> Result<(), RuntimeError> {
+        if !record::may_be_recording() || self.device().is_cuda() {
+            return self.write_bytes(bytes);
+        }
+        self.check_count(bytes)?;
         let staged = self.staged(bytes)?;
         self.copy_from(&staged, None)?;
-        if record::may_be_recording() && self.device().is_cpu() {
-            self.copy_now(&staged, None)
-        } else {
+        self.copy_now(&staged, None)
+    }
+
+    fn check_count(&self, bytes: &[u8]) -> Result<(), RuntimeError> {
+        let (expected, found) = (self.size_bytes(), bytes.len());
+        if found == expected {
             Ok(())
+        } else {
+            Err(RuntimeError::ByteCount { what: "the array", expected, found })
         }
     }
 
-    /// The bytes as a CPU array shaped like this one: it has the alignment, and outlives a copy that is still queued.
+    /// The bytes as a CPU array shaped like this one, where a copy from it here is done with them when it returns: to the CPU, and
+    /// to a GPU if there are more than the driver stages, unless the copy is kept for later.
+    fn read_at_once(&self, bytes: &[u8]) -> Result<Option<Array>, RuntimeError> {
+        let at_once = !record::may_be_recording()
+            && (self.device().is_cpu() || bytes.len() > STAGED_BYTES)
+            && !self.is_captured()?;
+        // SAFETY: the bytes are only read, and by the time that whoever borrowed them gets them back all is done.
+        Ok(if at_once { unsafe { self.over(bytes.as_ptr(), bytes.len()) } } else { None })
+    }
+
+    /// Whether what is queued on the device's current stream becomes a graph of the driver's, and runs later.
+    fn is_captured(&self) -> Result<bool, RuntimeError> {
+        if self.device().is_cpu() { Ok(false) } else { self.device().stream()?.is_capturing() }
+    }
+
+    /// A CPU array shaped like this one of bytes that somebody else owns; `None` if there are none, or they do not lie as its elements
+    /// must.
+    ///
+    /// # Safety
+    /// There are so many bytes, as many as this array has, for as long as the array and what is queued with it are in use; what it is
+    /// used for they may be used for.
+    unsafe fn over(&self, first: *const u8, count: usize) -> Option<Array> {
+        let shape: Vec<i64> = self.shape().iter().map(|&e| e.into()).collect();
+        let address = first.expose_provenance() as u64;
+        // SAFETY: the caller's contract; contiguous elements of this shape are that many bytes.
+        let made =
+            unsafe { Array::foreign(Device::cpu(), self.dtype(), address, &shape, None, Box::new(())) };
+        made.ok().filter(|_| count > 0)
+    }
+
+    /// The bytes, as many as this array has, as a CPU array shaped like it: it has the alignment, and outlives a copy that is still
+    /// queued.
     fn staged(&self, bytes: &[u8]) -> Result<Array, RuntimeError> {
-        let expected = self.size_bytes();
-        if bytes.len() != expected {
-            return Err(RuntimeError::ByteCount { what: "the array", expected, found: bytes.len() });
-        }
         let staged = Array::staging(self)?;
         if !bytes.is_empty() {
             let start = std::ptr::with_exposed_provenance_mut::<u8>(staged.address() as usize);
@@ -236,15 +277,32 @@ impl Array {
     /// # Errors
     /// Those of [`copy_from`](Array::copy_from).
     pub fn to_bytes(&self) -> Result<Vec<u8>, RuntimeError> {
+        let mut bytes = vec![0; self.size_bytes()];
+        self.read_bytes(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// As [`to_bytes`](Array::to_bytes), into memory that is there.
+    ///
+    /// # Errors
+    /// [`RuntimeError::ByteCount`]; those of [`copy_from`](Array::copy_from).
+    pub fn read_bytes(&self, bytes: &mut [u8]) -> Result<(), RuntimeError> {
+        self.check_count(bytes)?;
+        self.memory().check_unlent(false)?;
+        // SAFETY: nobody else has these bytes; copies to ordinary memory of the CPU are done when they return.
+        if !self.is_captured()?
+            && let Some(dst) = unsafe { self.over(bytes.as_mut_ptr(), bytes.len()) }
+        {
+            return dst.copy_now(self, None);
+        }
         let staged = self.snapshot()?;
-        let mut bytes = vec![0; staged.size_bytes()];
         if !bytes.is_empty() {
             let start = std::ptr::with_exposed_provenance::<u8>(staged.address() as usize);
             // SAFETY: `staged` is a contiguous CPU array of exactly this size; ordinary memory, so the copy
             // into it is complete.
             unsafe { std::ptr::copy_nonoverlapping(start, bytes.as_mut_ptr(), bytes.len()) };
         }
-        Ok(bytes)
+        Ok(())
     }
 
     /// A contiguous CPU array with the elements as they are now; see [`to_bytes`](Array::to_bytes).

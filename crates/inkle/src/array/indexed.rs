@@ -175,7 +175,7 @@ impl<T: Value, const D: usize> IndexedArray<T, D> {
         for (dim, list) in self.lists.iter().enumerate() {
             let extent = self.data.shape()[dim];
             let indices = match list {
-                Some(list) => i32::from_bytes(&list.to_bytes()?),
+                Some(list) => i32::read(list.len(), |bytes| list.read_bytes(bytes))?,
                 None => (0..extent).collect(),
             };
             if let Some(&wrong) = indices.iter().find(|index| !(0..extent).contains(*index)) {

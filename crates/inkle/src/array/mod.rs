@@ -136,7 +136,7 @@ impl<T: Value, const D: usize> Array<T, D> {
     /// # Errors
     /// What the device reports.
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        Ok(T::from_bytes(&self.inner.to_bytes()?))
+        Ok(T::read(self.inner.len(), |bytes| self.inner.read_bytes(bytes))?)
     }
 
     /// One element.

@@ -312,16 +312,16 @@ fn count(array: &rt::Array) -> usize {
 
 /// The numbers of an array of floats, in the order of elements.
 fn read_numbers(array: &rt::Array) -> Result<Vec<f64>> {
-    fn read<T: Float>(bytes: &[u8]) -> Vec<f64> {
-        T::from_bytes(bytes).into_iter().map(T::to_f64).collect()
+    fn read<T: Float>(array: &rt::Array) -> Result<Vec<f64>> {
+        let values = <T as Value>::read(count(array), |bytes| array.read_bytes(bytes))?;
+        Ok(values.into_iter().map(T::to_f64).collect())
     }
-    let bytes = array.to_bytes()?;
-    Ok(match array.dtype().scalar() {
-        Some(Scalar::F16) => read::<f16>(&bytes),
-        Some(Scalar::BF16) => read::<bf16>(&bytes),
-        Some(Scalar::F64) => read::<f64>(&bytes),
-        _ => read::<f32>(&bytes),
-    })
+    match array.dtype().scalar() {
+        Some(Scalar::F16) => read::<f16>(array),
+        Some(Scalar::BF16) => read::<bf16>(array),
+        Some(Scalar::F64) => read::<f64>(array),
+        _ => read::<f32>(array),
+    }
 }
 
 fn write_numbers(array: &rt::Array, values: &[f64]) -> Result<()> {
