@@ -30,6 +30,7 @@
 #![warn(missing_docs)]
 
 pub mod algorithms;
+mod arena;
 mod array;
 pub mod coloring;
 pub mod cuda;

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
+use crate::arena;
 use crate::array::Referents;
 use crate::cuda::sys::{self, Failure};
 use crate::cuda::{Relaxed, drop_unkept};
@@ -32,7 +33,7 @@ const HUGE_FROM: usize = 4 << 20;
 
 /// Asks the system for huge pages within these bytes, if it has them for those who ask.
 #[cfg(target_os = "linux")]
-fn prefer_huge_pages(first: usize, bytes: usize) {
+pub(crate) fn prefer_huge_pages(first: usize, bytes: usize) {
     const PAGE: usize = 2 << 20;
     let (begin, end) = (first.next_multiple_of(PAGE), (first + bytes) / PAGE * PAGE);
     if begin < end {
@@ -44,7 +45,7 @@ fn prefer_huge_pages(first: usize, bytes: usize) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn prefer_huge_pages(_: usize, _: usize) {}
+pub(crate) fn prefer_huge_pages(_: usize, _: usize) {}
 
 /// What kind of memory it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,6 +80,8 @@ pub struct Allocation {
 enum Owner {
     /// Nothing was allocated.
     Empty,
+    /// A block of an arena.
+    Arena(arena::Block),
     /// `base` is where the padded block starts.
     Host {
         base: usize,
@@ -150,6 +153,9 @@ impl Allocation {
         }
         if bytes == 0 {
             return Ok(Allocation::make(device, 0, 0, Owner::Empty));
+        }
+        if let Some((address, block)) = arena::allocate(bytes) {
+            return Ok(Allocation::make(device, address as u64, bytes, Owner::Arena(block)));
         }
         let too_much = || RuntimeError::OutOfMemory {
             device: device.to_string(),
@@ -377,7 +383,7 @@ impl Allocation {
     pub fn kind(&self) -> MemoryKind {
         match self.owner {
             Owner::Empty if self.device.is_cpu() => MemoryKind::Host,
-            Owner::Host { .. } => MemoryKind::Host,
+            Owner::Host { .. } | Owner::Arena(_) => MemoryKind::Host,
             Owner::Pinned => MemoryKind::Pinned,
             Owner::Empty | Owner::Pool { .. } | Owner::Device => MemoryKind::Device,
             Owner::Foreign(_) => MemoryKind::Foreign,
@@ -519,6 +525,7 @@ impl Retired {
                 // was taken out of the allocation.
                 unsafe { alloc::dealloc(memory, layout) };
             }
+            Owner::Arena(block) => block.free(),
             Owner::Pinned => {
                 if let Ok(current) = Device::cuda(0).and_then(Device::enter) {
                     let _relaxed = Relaxed::enter(current.driver);
