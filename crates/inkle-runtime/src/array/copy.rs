@@ -289,11 +289,12 @@ impl Array {
     pub fn read_bytes(&self, bytes: &mut [u8]) -> Result<(), RuntimeError> {
         self.check_count(bytes)?;
         self.memory().check_unlent(false)?;
-        // SAFETY: nobody else has these bytes; copies to ordinary memory of the CPU are done when they return.
-        if !self.is_captured()?
-            && let Some(dst) = unsafe { self.over(bytes.as_mut_ptr(), bytes.len()) }
-        {
-            return dst.copy_now(self, None);
+        if !self.is_captured()? {
+            // SAFETY: nobody else has these bytes; copies to ordinary memory of the CPU are done when they return.
+            let dst = unsafe { self.over(bytes.as_mut_ptr(), bytes.len()) };
+            if let Some(dst) = dst {
+                return dst.copy_now(self, None);
+            }
         }
         let staged = self.snapshot()?;
         if !bytes.is_empty() {

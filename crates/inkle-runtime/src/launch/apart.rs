@@ -5,7 +5,7 @@
 //! workers together add the copies to the array and make them zero again. What threads do to elements that are theirs alone needs not even that. Which arrays are of which kind
 //! the code says ([`Updates`]); whether they lie so that it holds for a launch is looked at here.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
 use inkle_ir::{ArrayDesc, LaunchBounds, MAX_DIMS, Scalar, TouchedArray, Updates, Use};
@@ -22,8 +22,6 @@ const MAX_COPIES: u64 = 128 << 20;
 const MAX_KEPT: usize = 16 << 20;
 /// Copies begin on such boundaries, so that two workers never write to one line of the cache.
 const LINE: usize = 64;
-/// How many bytes of an array are added up at a time.
-const PIECE: usize = 64 << 10;
 /// How often a worker looks whether the others are done before it lets other threads go first.
 const SPINS: u32 = 4096;
 
@@ -59,6 +57,52 @@ pub(super) struct Cut {
     pub step: u64,
     /// How many pieces may run at once.
     pub workers: usize,
+    /// How many times the launch is taken to go through the arrays ([`Parts`]).
+    pub parts: usize,
+}
+
+/// How many times launches of a kernel go through the arrays that they add to: twice where the edges of a grid lie in one array, those
+/// of each direction one after the other. Each worker has the same share of each part, and of the arrays: then it adds up
+/// what is its own, in the caches of its core. The number is found by trying: the one with which workers add least to others' shares.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    /// How many were tried, and of these the best, from the lowest bit.
+    state: AtomicU32,
+    /// How much the best one left for others.
+    least: AtomicU64,
+}
+
+/// The numbers that are tried. Each divides the number of chunks of each worker.
+const TRIED: [usize; 5] = [1, 2, 3, 4, 6];
+
+impl Parts {
+    /// The number for the next launch.
+    pub fn next(&self) -> usize {
+        let state = self.state.load(Ordering::Relaxed);
+        let tried = (state >> 16) as usize;
+        TRIED[if tried < TRIED.len() { tried } else { (state & 0xffff) as usize }]
+    }
+
+    /// Notes what a launch left for others to add up. Of launches at one time one is noted or the other.
+    pub fn note(&self, parts: usize, left: u64) {
+        let state = self.state.load(Ordering::Relaxed);
+        let tried = (state >> 16) as usize;
+        if TRIED.get(tried) != Some(&parts) {
+            return;
+        }
+        let best = if tried == 0 || left < self.least.load(Ordering::Relaxed) {
+            self.least.store(left, Ordering::Relaxed);
+            tried as u32
+        } else {
+            state & 0xffff
+        };
+        self.state.store((tried as u32 + 1) << 16 | best, Ordering::Relaxed);
+    }
+
+    /// Tries again from now on.
+    pub fn forget(&self) {
+        self.state.store(0, Ordering::Relaxed);
+    }
 }
 
 /// A range of addresses.
@@ -117,7 +161,7 @@ impl Plan {
     }
 
     /// Runs the threads of a launch. `timed` gets how long the first one took, and its
-    /// threads.
+    /// threads. Gives how many lines workers added to others' shares of the arrays.
     ///
     /// # Errors
     /// [`RuntimeError::Threads`] if the workers cannot be started.
@@ -129,7 +173,7 @@ impl Plan {
         scratch: &mut Scratch,
         failures: &FailureScope,
         timed: &(dyn Fn(&dyn Fn(), u64) + Sync),
-    ) -> Result<(), RuntimeError> {
+    ) -> Result<u64, RuntimeError> {
         let chunks = (cut.size - cut.begin).div_ceil(cut.step) as usize;
         let workers = cut.workers.min(chunks).max(1);
         let words = (workers - 1) * (self.bytes / 8) + LINE / 8;
@@ -140,18 +184,27 @@ impl Plan {
         let memory = (scratch.as_mut_ptr().expose_provenance()).next_multiple_of(LINE);
         let place = |worker: usize, array: &Summed| memory + (worker - 1) * self.bytes + array.offset;
         let used: SmallVec<[AtomicBool; 16]> = (0..workers).map(|_| AtomicBool::new(false)).collect();
-        // Each worker begins with the chunks that are its own, every `workers`th, and goes on with the others'. Parts of a launch
-        // often go through an array one after the other, such as the edges of each direction of a grid: then what a worker
-        // adds to is the same in all of them, and less of its copy is touched.
+        // Each worker begins with the chunks that are its own, its share of each part, and goes on with the others'.
         let next_chunk: SmallVec<[AtomicUsize; 16]> = (0..workers).map(|_| AtomicUsize::new(0)).collect();
+        let share = chunks.div_ceil(cut.parts * workers);
         let take_chunk = |worker: usize| {
             (worker..worker + workers).map(|of| of % workers).find_map(|of| {
-                // Whoever finds no chunk left knows of everyone who found one.
-                let chunk = of + workers * next_chunk[of].fetch_add(1, Ordering::AcqRel);
-                (chunk < chunks).then_some(chunk)
+                loop {
+                    // Whoever finds no chunk left knows of everyone who found one.
+                    let own = next_chunk[of].fetch_add(1, Ordering::AcqRel);
+                    let (part, at) = (own / share, own % share);
+                    let chunk = (part * workers + of) * share + at;
+                    if part >= cut.parts {
+                        return None;
+                    } else if chunk < chunks {
+                        return Some(chunk);
+                    }
+                }
             })
         };
-        let next_piece = AtomicUsize::new(0);
+        // Lines that were added to others' shares.
+        let left = AtomicU64::new(0);
+        let meeting = AtomicUsize::new(0);
         // How many workers may be running a chunk.
         let running = AtomicUsize::new(0);
         let run_chunks = |worker: usize| {
@@ -176,12 +229,15 @@ impl Plan {
                 if chunk == 0 { timed(&run, to - from) } else { run() }
             }
         };
-        let add_up = |array: &Summed, from: usize, bytes: usize| {
+        let add_up = |by: usize, array: &Summed, from: usize, bytes: usize| {
             for worker in (1..workers).filter(|&worker| used[worker].load(Ordering::Relaxed)) {
                 let (to, copy) = (array.address as usize + from, place(worker, array) + from);
                 // SAFETY: the copy lies in `scratch`, where it is padded to whole lines, the array is the launch's; both hold
                 // scalars of this type, aligned. Each piece is one worker's, arrays that meet are too, and no chunk is running.
-                unsafe { move_sums(to, copy, bytes, array.scalar) };
+                let lines = unsafe { move_sums(to, copy, bytes, array.scalar) };
+                if worker != by {
+                    left.fetch_add(lines, Ordering::Relaxed);
+                }
             }
         };
         let work = |worker: usize| {
@@ -195,32 +251,24 @@ impl Plan {
                 if looks < SPINS { std::hint::spin_loop() } else { thread::yield_now() }
             }
             if self.meet {
-                if next_piece.fetch_add(1, Ordering::Relaxed) == 0 {
-                    self.arrays.iter().for_each(|array| add_up(array, 0, array.bytes));
+                if meeting.fetch_add(1, Ordering::Relaxed) == 0 {
+                    self.arrays.iter().for_each(|array| add_up(worker, array, 0, array.bytes));
                 }
                 return;
             }
-            while let Some((array, from)) = self.piece(next_piece.fetch_add(1, Ordering::Relaxed)) {
-                add_up(array, from, PIECE.min(array.bytes - from));
+            for array in &self.arrays {
+                // Whole lines, so that no two workers write to one.
+                let bound =
+                    |worker: usize| (array.bytes * worker / workers).next_multiple_of(LINE).min(array.bytes);
+                let (from, end) = (bound(worker), bound(worker + 1));
+                add_up(worker, array, from, end - from);
             }
         };
         pool::parallel(workers, &work)?;
         if scratch.len() * 8 > MAX_KEPT {
             *scratch = Vec::new();
         }
-        Ok(())
-    }
-
-    /// A piece of the arrays that have copies, counted through: the array, and where in it the piece begins, bytes.
-    fn piece(&self, mut number: usize) -> Option<(&Summed, usize)> {
-        for array in &self.arrays {
-            let pieces = array.bytes.div_ceil(PIECE);
-            if number < pieces {
-                return Some((array, number * PIECE));
-            }
-            number -= pieces;
-        }
-        None
+        Ok(left.into_inner())
     }
 }
 
@@ -325,13 +373,13 @@ macro_rules! for_scalar {
     };
 }
 
-/// Adds the scalars at `from` to those at `to` and makes them zero. Where nothing was added to a copy its bits are zero, and
+/// Adds the scalars at `from` to those at `to` and makes them zero; gives how many whole lines there were any in. Where nothing was added to a copy its bits are zero, and
 /// what is there stays as it is, negative zeros too.
 ///
 /// # Safety
 /// Both are addresses of `bytes` bytes of such scalars, aligned, that do not overlap; nobody else uses them meanwhile. `from`
 /// begins a line, and the bytes up to the end of its last line are there, too, and zero.
-unsafe fn move_sums(to: usize, from: usize, bytes: usize, scalar: Scalar) {
+unsafe fn move_sums(to: usize, from: usize, bytes: usize, scalar: Scalar) -> u64 {
     #[cfg(target_arch = "x86_64")]
     {
         /// As `move_sums_inline`, in vectors twice as long.
@@ -339,7 +387,7 @@ unsafe fn move_sums(to: usize, from: usize, bytes: usize, scalar: Scalar) {
         /// # Safety
         /// As `move_sums`.
         #[target_feature(enable = "avx2")]
-        unsafe fn in_long_vectors(to: usize, from: usize, bytes: usize, scalar: Scalar) {
+        unsafe fn in_long_vectors(to: usize, from: usize, bytes: usize, scalar: Scalar) -> u64 {
             // SAFETY: the caller's contract.
             unsafe { move_sums_inline(to, from, bytes, scalar) }
         }
@@ -357,7 +405,8 @@ unsafe fn move_sums(to: usize, from: usize, bytes: usize, scalar: Scalar) {
 /// # Safety
 /// As `move_sums`.
 #[inline(always)]
-unsafe fn move_sums_inline(to: usize, from: usize, bytes: usize, scalar: Scalar) {
+unsafe fn move_sums_inline(to: usize, from: usize, bytes: usize, scalar: Scalar) -> u64 {
+    let mut moved = 0;
     for_scalar!(scalar, T => {
         const PER_LINE: usize = LINE / size_of::<T>();
         let count = bytes / size_of::<T>();
@@ -385,6 +434,7 @@ unsafe fn move_sums_inline(to: usize, from: usize, bytes: usize, scalar: Scalar)
                 to[i] = sum_of(to[i], sums[i]);
             }
             *line = [0; LINE / 8];
+            moved += 1;
         }
         for line in last {
             for (to, sum) in rest.iter_mut().zip(scalars(*line)) {
@@ -393,6 +443,7 @@ unsafe fn move_sums_inline(to: usize, from: usize, bytes: usize, scalar: Scalar)
             *line = [0; LINE / 8];
         }
     });
+    moved
 }
 
 #[cfg(test)]
@@ -487,11 +538,62 @@ mod tests {
         let mut scratch = Scratch::new();
         for _ in 0..50 {
             let failures = FailureScope::new();
-            let cut = Cut { begin: 0, size: 700, step: 70, workers: 4 };
+            let cut = Cut { begin: 0, size: 700, step: 70, workers: 4, parts: 2 };
             plan.run(add, &params, &cut, &mut scratch, &failures, &|run, _| run()).unwrap();
         }
         let expected = |i: usize| 50.0 * (70.0 + if i < 7 { 200.0 } else { 0.0 });
         assert!((0..10).all(|i| all[i] == expected(i)), "{all:?}");
+    }
+
+    #[test]
+    fn parts_are_tried_and_the_one_that_leaves_least_stays() {
+        let parts = Parts::default();
+        let left = |parts: usize| if parts == 2 { 7 } else { 100 * parts as u64 };
+        let tried: Vec<usize> = (0..8)
+            .map(|_| {
+                let next = parts.next();
+                parts.note(next, left(next));
+                next
+            })
+            .collect();
+        assert_eq!(tried, [1, 2, 3, 4, 6, 2, 2, 2]);
+        parts.forget();
+        assert_eq!(parts.next(), 1);
+        // What a launch that began before says is not taken for another's.
+        parts.note(6, 0);
+        assert_eq!(parts.next(), 1);
+    }
+
+    /// Adds one to an element, and to it again in a second part of the launch.
+    unsafe extern "C" fn add_twice(params: *const u8, begin: u64, end: u64) {
+        // SAFETY: the test's block has the address of an array of `COUNT` elements, which only this thread uses.
+        unsafe {
+            let words = params.cast::<u64>();
+            let data = std::ptr::with_exposed_provenance_mut::<f32>(words.add(HEAD).read() as usize);
+            (begin..end).for_each(|thread| *data.add(thread as usize % COUNT) += 1.0);
+        }
+        (0..10_000).for_each(|_| std::hint::spin_loop());
+    }
+
+    const COUNT: usize = 2400;
+
+    #[test]
+    fn workers_that_have_their_share_of_each_part_leave_nothing_for_others() {
+        let mut all = vec![0.0f32; COUNT];
+        let address = all.as_mut_ptr().expose_provenance() as u64;
+        let params = block(1, &[(address, COUNT as i32, 4)]);
+        let plan = Plan::new(&updates(&[SUMS]), &params).expect("one array");
+        let mut scratch = Scratch::new();
+        let mut left = |parts: usize| {
+            let cut = Cut { begin: 0, size: 2 * COUNT as u64, step: 200, workers: 2, parts };
+            let failures = FailureScope::new();
+            plan.run(add_twice, &params, &cut, &mut scratch, &failures, &|run, _| run()).unwrap()
+        };
+        // A worker may take chunks of another that is late, so the best of some launches.
+        let [once, twice] = [1, 2].map(|parts| (0..20).map(|_| left(parts)).min().expect("there are some"));
+        assert!(twice <= 1, "in two parts {twice} lines are left for others");
+        assert!(once <= COUNT as u64 / 16, "no more lines than there are: {once}");
+        assert!(all.iter().all(|&sum| sum == 80.0));
     }
 
     #[test]
@@ -503,7 +605,7 @@ mod tests {
         let mut scratch = Scratch::new();
         for workers in [1, 2, 5, 300] {
             let failures = FailureScope::new();
-            let cut = Cut { begin: 0, size: 7000, step: 70, workers };
+            let cut = Cut { begin: 0, size: 7000, step: 70, workers, parts: 1 + workers % 3 };
             let timed = |run: &dyn Fn(), threads: u64| {
                 assert_eq!(threads, 70);
                 run();

@@ -22,7 +22,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use inkle_ir::{IN_ORDER, Updates};
 
-use super::apart::{self, Cut, Scratch};
+use super::apart::{self, Cut, Parts, Scratch};
 use super::late::{Late, MakeLate};
 use super::pool;
 use crate::elf::LoadedObject;
@@ -51,6 +51,8 @@ pub struct CpuFunction {
     alone_cost: AtomicU32,
     /// Whether `cost` was measured with threads beside each other since it was last forgotten.
     met: AtomicBool,
+    /// How launches go through what they add to.
+    parts: Parts,
     /// Counts short launches, of which only some are timed.
     launches: AtomicU32,
     /// Keeps the code mapped.
@@ -111,7 +113,7 @@ enum Form {
 const BYTES_PER_TICK: u64 = 6;
 
 /// Chunks per worker that updates a copy: a number with many divisors, so that of several equal parts of a launch each has as many
-/// chunks of each worker as the others, in the same places.
+/// chunks of each worker as the others.
 const CHUNKS_APART: u64 = 12;
 
 /// The most chunks per thread: enough to even out, few enough to cost nothing.
@@ -243,6 +245,7 @@ impl CpuFunction {
             cost: AtomicU32::new(0),
             alone_cost: AtomicU32::new(0),
             met: AtomicBool::new(false),
+            parts: Parts::default(),
             launches: AtomicU32::new(0),
             _code: code,
         }
@@ -361,6 +364,9 @@ impl CpuFunction {
         self.launches.store(count, Ordering::Relaxed);
         if measures_anew(count) {
             self.alone_cost.store(0, Ordering::Relaxed);
+            if count.is_multiple_of(FORGET_EVERY) {
+                self.parts.forget();
+            }
             if let Some(beside) = self.beside_if_made() {
                 beside.cost.store(0, Ordering::Relaxed);
             }
@@ -436,13 +442,16 @@ impl CpuFunction {
         let (size, workers) = (threads.end - threads.start, pool::cpu_threads());
         let chunks = workers as u64 * CHUNKS_APART;
         let step = size.div_ceil(chunks).next_multiple_of(self.lanes);
-        let cut = Cut { begin: threads.start, size: threads.end, step, workers };
+        let parts = self.parts.next();
+        let cut = Cut { begin: threads.start, size: threads.end, step, workers, parts };
         let timed = |run: &dyn Fn(), threads: u64| {
             let start = ticks();
             run();
             note_cost(&self.alone_cost, ticks().saturating_sub(start), threads);
         };
-        plan.run(alone, params, &cut, scratch, failures, &timed)
+        let left = plan.run(alone, params, &cut, scratch, failures, &timed)?;
+        self.parts.note(parts, left);
+        Ok(())
     }
 
     /// How many threads a chunk has when this many are cut.

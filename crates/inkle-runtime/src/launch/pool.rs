@@ -120,9 +120,10 @@ pub(crate) fn parallel(chunks: usize, work: &(dyn Fn(usize) + Sync)) -> Result<(
         (0..chunks).for_each(work);
         return Ok(());
     };
-    board.share(chunks, work, pool.current_num_threads(), || {
+    let own = || rayon::current_thread_index().map_or(0, |worker| worker + 1);
+    board.share(own(), chunks, work, pool.current_num_threads(), || {
         let board = board.clone();
-        pool.spawn(move || board.help());
+        pool.spawn(move || board.help(own()));
     });
     Ok(())
 }

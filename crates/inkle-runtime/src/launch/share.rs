@@ -1,15 +1,21 @@
 //! Work that a thread shares with whoever has time.
 //!
+//! Launches that follow each other often go through the same arrays, so each thread begins with the pieces that were its own the last
+//! time: their data is in the caches of its core. When it has done these it takes from the others', from their ends.
+//!
 //! Sleeping threads wake up after some ten microseconds, as long as a launch may take. So who shares work waits for nobody to
 //! come: it does what nobody else does, and in the end only waits for those that are in the middle of something. And
 //! who has helped looks around for more for a while before it goes to sleep: launches often follow each other closely.
 
 use std::any::Any;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
+
+use smallvec::SmallVec;
 
 /// How long a helper looks for more work: first without pause, then letting other threads go first.
 const LOOK: Duration = Duration::from_micros(20);
@@ -19,12 +25,43 @@ const LOOKS: u32 = 64;
 /// Added to the number of helpers once no more are let in.
 const CLOSED: usize = 1 << (usize::BITS - 1);
 
-/// Pieces `0..count` of work, of which each is done once.
+/// Neighbouring pieces of work, of which some are left: the first in the upper half, the end in the lower one. Alone in a line
+/// of the caches, since mostly one thread takes pieces.
+#[repr(align(64))]
+struct Section(AtomicU64);
+
+impl Section {
+    fn new(first: usize, end: usize) -> Section {
+        Section(AtomicU64::new((first as u64) << 32 | end as u64))
+    }
+
+    /// The pieces left with this value.
+    fn left(value: u64) -> Range<u64> {
+        value >> 32..value & u64::from(u32::MAX)
+    }
+
+    fn has_more(&self) -> bool {
+        !Section::left(self.0.load(Ordering::Relaxed)).is_empty()
+    }
+
+    /// Takes the first piece that is left, or the last one.
+    fn take(&self, last: bool) -> Option<usize> {
+        let without = |value: u64| {
+            let left = Section::left(value);
+            (!left.is_empty()).then(|| if last { value - 1 } else { value + (1 << 32) })
+        };
+        let before = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, without).ok()?;
+        let left = Section::left(before);
+        Some(if last { left.end - 1 } else { left.start } as usize)
+    }
+}
+
+/// Pieces of work, of which each is done once.
 struct Job {
     /// Lives until the job is closed and nobody is in it.
     work: *const (dyn Fn(usize) + Sync),
-    next: AtomicUsize,
-    count: usize,
+    /// The pieces, of each thread that may come.
+    sections: SmallVec<[Section; 8]>,
     /// How many helpers are in it, and [`CLOSED`].
     helpers: AtomicUsize,
     owner: Thread,
@@ -38,26 +75,27 @@ unsafe impl Sync for Job {}
 
 impl Job {
     fn has_more(&self) -> bool {
-        self.next.load(Ordering::Relaxed) < self.count
+        self.sections.iter().any(Section::has_more)
     }
 
-    fn drain(&self, work: &(dyn Fn(usize) + Sync)) {
-        loop {
-            let piece = self.next.fetch_add(1, Ordering::Relaxed);
-            if piece >= self.count {
-                return;
+    /// Does pieces until none is left, those of thread `own` first.
+    fn drain(&self, own: usize, work: &(dyn Fn(usize) + Sync)) {
+        let count = self.sections.len();
+        for at in 0..count {
+            let section = &self.sections[(own + at) % count];
+            while let Some(piece) = section.take(at > 0) {
+                work(piece);
             }
-            work(piece);
         }
     }
 
-    /// Does pieces, unless it is closed.
-    fn help(&self) {
+    /// Does pieces as thread `own`, unless it is closed.
+    fn help(&self, own: usize) {
         if self.helpers.fetch_add(1, Ordering::Acquire) & CLOSED == 0 {
             // SAFETY: the owner closes the job and then waits for all helpers before it gives up the work; this one came in
             // before that.
             let work = unsafe { &*self.work };
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.drain(work))) {
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.drain(own, work))) {
                 *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(payload);
             }
         }
@@ -100,17 +138,26 @@ pub(super) struct Board {
 }
 
 impl Board {
-    /// Does all pieces of some work, with helpers: `call` calls for one, who comes to [`Self::help`] at some time. There are
-    /// `most` at most.
-    pub fn share(&self, count: usize, work: &(dyn Fn(usize) + Sync), most: usize, call: impl Fn()) {
+    /// Does the pieces `0..count` of some work as thread `own`, with helpers: `call` calls for one, who comes to [`Self::help`] at
+    /// some time. There are `most` at most.
+    pub fn share(
+        &self,
+        own: usize,
+        count: usize,
+        work: &(dyn Fn(usize) + Sync),
+        most: usize,
+        call: impl Fn(),
+    ) {
         // SAFETY: only the lifetime is another; see `Job::work`.
         let unbound = unsafe {
             std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const (dyn Fn(usize) + Sync)>(work)
         };
+        assert!(u32::try_from(count).is_ok(), "more pieces of work than can be counted");
+        let sections = count.min(most + 1).max(1);
+        let first = |section: usize| section * count / sections;
         let job = Arc::new(Job {
             work: unbound,
-            next: AtomicUsize::new(0),
-            count,
+            sections: (0..sections).map(|at| Section::new(first(at), first(at + 1))).collect(),
             helpers: AtomicUsize::new(0),
             owner: thread::current(),
             panic: Mutex::new(None),
@@ -134,7 +181,7 @@ impl Board {
             }
             call();
         }
-        job.drain(work);
+        job.drain(own, work);
         drop(open);
         let panic = job.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(payload) = panic {
@@ -142,8 +189,8 @@ impl Board {
         }
     }
 
-    /// Helps with what is offered until nothing has been for a while.
-    pub fn help(&self) {
+    /// Helps, as thread `own`, with what is offered until nothing has been for a while.
+    pub fn help(&self, own: usize) {
         let mut seen = self.offers.load(Ordering::SeqCst).wrapping_sub(1);
         loop {
             self.looking.fetch_add(1, Ordering::SeqCst);
@@ -152,7 +199,7 @@ impl Board {
             // What was offered to one that looked is taken by it.
             match found.or_else(|| self.find(&mut seen)) {
                 Some(job) => {
-                    job.help();
+                    job.help(own);
                     // There may be others.
                     seen = seen.wrapping_sub(1);
                 }
@@ -202,9 +249,10 @@ mod tests {
 
     /// Shares work with threads that are started when they are called.
     fn share(board: &Arc<Board>, count: usize, helpers: usize, work: &(dyn Fn(usize) + Sync)) {
-        board.share(count, work, helpers, || {
-            let board = board.clone();
-            thread::spawn(move || board.help());
+        let called = AtomicUsize::new(0);
+        board.share(0, count, work, helpers, || {
+            let (board, own) = (board.clone(), called.fetch_add(1, Ordering::Relaxed) + 1);
+            thread::spawn(move || board.help(own));
         });
     }
 
@@ -240,9 +288,9 @@ mod tests {
     fn nobody_waits_for_helpers_that_do_not_come_and_late_ones_find_nothing() {
         let board = Arc::<Board>::default();
         let done = AtomicUsize::new(0);
-        board.share(100, &|_| _ = done.fetch_add(1, Ordering::Relaxed), 1, || {});
+        board.share(0, 100, &|_| _ = done.fetch_add(1, Ordering::Relaxed), 1, || {});
         assert_eq!(done.load(Ordering::Relaxed), 100);
-        board.help();
+        board.help(1);
         assert_eq!(done.into_inner(), 100);
     }
 
