@@ -4,11 +4,13 @@ The kernel's text is kept where Python keeps the text of code typed in a session
 """
 
 import ast
+import builtins
 import inspect
 import itertools
 import linecache
 import re
 import textwrap
+import types as _python_types
 from typing import Any
 
 from inkle import _native, types
@@ -27,7 +29,7 @@ def define(text, names):
 
 
 def lambda_source(function):
-    """The names of a lambda's parameters and the text of its body, from the file it is written in."""
+    """The expression of a lambda, from the file it is written in."""
     code = function.__code__
     lines, first = inspect.getsourcelines(function)
     text = textwrap.dedent("".join(lines))
@@ -41,7 +43,7 @@ def lambda_source(function):
             if isinstance(node, ast.Lambda):
                 made = compile(ast.Expression(node), "<lambda>", "eval").co_consts[0]
                 if _looks_like(made, code):
-                    return [a.arg for a in node.args.args], ast.unparse(node.body)
+                    return node
                 break
     raise ValueError(f"the source of the lambda in {code.co_filename}, line {first} cannot be found")
 
@@ -56,21 +58,74 @@ def _looks_like(made, code):
     return form(made) == form(code)
 
 
-_lambdas = {}
+_sources = {}
 
 
-def _function_of_lambda(function):
-    """The lambda as a function of kernels; one for all lambdas of the same text that see the same values."""
-    parameters, body = lambda_source(function)
-    seen = inspect.getclosurevars(function)
-    key = (tuple(parameters), body, id(function.__globals__), tuple((n, id(v)) for n, v in seen.nonlocals.items()))
-    if key not in _lambdas:
-        names = {**function.__globals__, **seen.nonlocals, "_Any": Any}
-        text = f"def function({', '.join(f'{p}: _Any' for p in parameters)}):\n    return {body}\n"
-        made = func(define(text, names)["function"], module=_module())
+def _source(function):
+    """The syntax tree of a function or lambda, and the names it may read: ``a.b`` as ``("a", "b")``, and ``("a",)``."""
+    code = function.__code__
+    if code not in _sources:
+        if function.__name__ == "<lambda>":
+            tree = lambda_source(function)
+        else:
+            tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        reads = {parts for parts in builtins.map(_parts, ast.walk(tree)) if parts}
+        _remember(_sources, code, (tree, sorted(reads)))
+    return _sources[code]
+
+
+def _parts(node):
+    """The names that a dotted name is made of; nothing for other expressions."""
+    if isinstance(node, ast.Name):
+        return (node.id,)
+    if isinstance(node, ast.Attribute):
+        before = _parts(node.value)
+        return before and (*before, node.attr)
+    return ()
+
+
+def _nonlocals(function):
+    cells = zip(function.__code__.co_freevars, function.__closure__ or ())
+    return {name: cell.cell_contents for name, cell in cells if cell != _python_types.CellType()}
+
+
+_functions = {}
+
+
+def _function_of(function):
+    """A Python function or lambda as a function of kernels: one for all of the same code that see the same values."""
+    tree, reads = _source(function)
+    nonlocals, seen = _nonlocals(function), []
+    for root, *rest in reads:
+        value = nonlocals.get(root, function.__globals__.get(root))
+        for name in rest:
+            value = getattr(value, name, None)
+        seen.append(value)
+    seen += function.__annotations__.values()
+    key = (function.__code__, id(function.__globals__), tuple(builtins.map(id, seen)))
+    if key not in _functions:
+        make = _of_lambda if isinstance(tree, ast.Lambda) else _of_definition
         # Keeping what the key names by address keeps the address from being used again.
-        _remember(_lambdas, key, (made, seen.nonlocals, function.__globals__))
-    return _lambdas[key][0]
+        _remember(_functions, key, (make(function, tree, nonlocals), seen, function.__globals__))
+    return _functions[key][0]
+
+
+def _of_lambda(function, tree, nonlocals):
+    names = {**function.__globals__, **nonlocals, "_Any": Any}
+    parameters = ", ".join(f"{a.arg}: _Any" for a in tree.args.args)
+    text = f"def function({parameters}):\n    return {ast.unparse(tree.body)}\n"
+    return func(define(text, names)["function"], module=_module())
+
+
+def _of_definition(function, tree, nonlocals):
+    """A copy that keeps the values of enclosing functions; parameters without annotations take any type."""
+    code = function.__code__
+    cell = _python_types.CellType
+    cells = tuple(cell(nonlocals[name]) if name in nonlocals else cell() for name in code.co_freevars)
+    made = _python_types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, cells)
+    made.__qualname__, made.__module__, made.__doc__ = function.__qualname__, function.__module__, function.__doc__
+    made.__annotations__ = {**dict.fromkeys(code.co_varnames[: code.co_argcount], Any), **function.__annotations__}
+    return func(made, module=_module())
 
 
 def _remember(cache, key, value):
@@ -182,10 +237,8 @@ def map(function, *inputs, out=None, return_kernel=False, block_dim=None, device
         device: Where to run; the device of the first array when left out.
     """
     if not isinstance(function, (_native.Function, _native.Builtin)):
-        if getattr(function, "__name__", None) == "<lambda>":
-            function = _function_of_lambda(function)
-        elif inspect.isfunction(function):
-            function = func(function, module=_module())
+        if inspect.isfunction(function):
+            function = _function_of(inspect.unwrap(function))
         elif not types.type_is_value(function):
             raise TypeError(f"map takes a function, not {type(function).__name__}")
     arrays = [i for i, value in enumerate(inputs) if types.is_array(value)]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from _support import differs_from_warp
 from _wp import wp
 
 
@@ -24,6 +25,70 @@ def test_each_captured_value_counts(device):
 
     for factor in (2.0, 3.0):
         np.testing.assert_array_equal(scaled(factor), [factor, 2.0 * factor])
+
+
+FACTOR = 2.0
+
+
+class Settings:
+    factor = 2.0
+
+
+@wp.func
+def rescaled(x: float):
+    return x * 2.0
+
+
+def test_values_and_functions_of_the_module_count_as_they_are(device, monkeypatch):
+    a = wp.array([1.0, 2.0], dtype=float, device=device)
+
+    def function(x):
+        return x * FACTOR
+
+    @wp.func
+    def other(x: float):
+        return x * 3.0
+
+    maps = (
+        lambda: wp.map(lambda x: x * FACTOR, a),
+        lambda: wp.map(lambda x: x * Settings.factor, a),
+        lambda: wp.map(lambda x: rescaled(x), a),
+        lambda: wp.map(function, a),
+    )
+    assert [mapped().numpy().tolist() for mapped in maps] == [[2.0, 4.0]] * 4
+    monkeypatch.setitem(globals(), "FACTOR", 3.0)
+    monkeypatch.setattr(Settings, "factor", 3.0)
+    monkeypatch.setitem(globals(), "rescaled", other)
+    assert [mapped().numpy().tolist() for mapped in maps] == [[3.0, 6.0]] * 4
+    monkeypatch.undo()
+    assert [mapped().numpy().tolist() for mapped in maps] == [[2.0, 4.0]] * 4
+
+
+@differs_from_warp("functions of one code share their first values")
+def test_functions_without_annotations_take_any_type(device):
+    def shifted(by):
+        def function(x):
+            """Documented."""
+            if x[0] > x.dtype(1.5):
+                return x
+            return x + by
+
+        return function
+
+    for dtype, by in ((wp.vec2, wp.vec2(1.0, 2.0)), (wp.vec2i, wp.vec2i(1, 2)), (wp.vec2, wp.vec2(3.0, 4.0))):
+        a = wp.array([[1, 1], [2, 2]], dtype=dtype, device=device)
+        made = wp.map(shifted(by), a)
+        assert made.dtype is dtype and made.numpy().tolist() == [[1 + by[0], 1 + by[1]], [2, 2]]
+
+
+def test_functions_may_have_annotations_on_some_parameters(device):
+    def function(x, factor: float):
+        return x * factor
+
+    a = wp.array([1.0, 2.0], dtype=float, device=device)
+    assert wp.map(function, a, 3.0).numpy().tolist() == [3.0, 6.0]
+    with pytest.raises(TypeError):
+        wp.map(function, a, 3)
 
 
 def test_builtin_with_a_value(device):
