@@ -62,6 +62,16 @@ def test_forms_of_dim(device, dim):
     assert out.numpy().tolist() == [1, 2, 3, 4, 5, 6]
 
 
+@pytest.mark.parametrize("dim", [(), [], np.zeros(()).shape], ids=["tuple", "list", "shape"])
+def test_an_empty_shape_is_one_thread(device, dim):
+    out = wp.zeros(2, dtype=int, device=device)
+    wp.launch(mark1, dim=dim, inputs=[out], device=device)
+    assert out.numpy().tolist() == [1, 0]
+    two = wp.zeros((1, 1), dtype=int, device=device)
+    wp.launch(mark2, dim=dim, inputs=[two], device=device)
+    assert two.numpy().tolist() == [[1]]
+
+
 def test_empty_launches_do_nothing(device):
     out = wp.zeros(3, dtype=int, device=device)
     wp.launch(mark1, dim=0, inputs=[out], device=device)

@@ -21,10 +21,10 @@ impl Extents {
         Extents { dims: [0, 1, 1, 1], count: 1 }
     }
 
-    /// Reads an int or up to four.
+    /// Reads an int or up to four; an empty sequence, the shape of a single value, is one thread.
     ///
     /// # Errors
-    /// For other objects, other numbers of extents and negative ones.
+    /// For other objects, more extents and negative ones.
     #[inline]
     pub fn read(dim: &Bound<'_, PyAny>) -> PyResult<Extents> {
         let mut extents = Extents { dims: [1; MAX_DIMS], count: 1 };
@@ -46,15 +46,15 @@ impl Extents {
     }
 
     fn fill<'py>(&mut self, count: usize, items: impl Iterator<Item = Bound<'py, PyAny>>) -> PyResult<()> {
-        if count == 0 || count > MAX_DIMS {
+        if count > MAX_DIMS {
             return Err(PyValueError::new_err(format!(
-                "a launch has at least one and at most {MAX_DIMS} dimensions, not {count}"
+                "a launch has at most {MAX_DIMS} dimensions, not {count}"
             )));
         }
         for (dim, item) in self.dims.iter_mut().zip(items) {
             *dim = extent(&item)?;
         }
-        self.count = count;
+        self.count = count.max(1);
         Ok(())
     }
 
