@@ -88,6 +88,24 @@ def test_dlpack_with_numpy(dtype):
     np.testing.assert_array_equal(back, data)
 
 
+def test_dlpack_elements_read_as_integers_of_their_size():
+    source = np.array([[-1, 2], [3, -4]], dtype=np.int64)
+    seen = wp.from_dlpack(source, dtype=wp.uint64)
+    source[0, 1] = -5
+    np.testing.assert_array_equal(seen.numpy(), source.view(np.uint64))
+    vectors = wp.from_dlpack(np.array([[1, -1]], dtype=np.int32), dtype=wp.vec2ui)
+    assert vectors.numpy().tolist() == [[1, 2**32 - 1]]
+    assert wp.from_dlpack(np.array([True, False]), dtype=wp.uint8).numpy().tolist() == [1, 0]
+    for source, dtype in (
+        (np.zeros(2, dtype=np.int32), wp.int64),
+        (np.zeros(2, dtype=np.int32), wp.float32),
+        (np.zeros(2, dtype=np.float32), wp.int32),
+        (np.zeros(2, dtype=np.uint8), wp.bool),
+    ):
+        with pytest.raises((TypeError, ValueError, RuntimeError)):
+            wp.from_dlpack(source, dtype=dtype)
+
+
 def test_dlpack_strides_vectors_and_lifetime():
     data = np.arange(24, dtype=np.float32).reshape(4, 6)
     view = wp.from_dlpack(data[::2, 1:4])

@@ -223,6 +223,12 @@ impl Drop for Imported {
     }
 }
 
+/// Whether elements of `found` can be read as `wanted`: of the same type, as integers of the same size, and booleans as
+/// integers of one byte.
+fn reads(wanted: Scalar, found: Scalar) -> bool {
+    wanted == found || wanted.is_int() && found.size() == wanted.size() && (found.is_int() || found == Scalar::Bool)
+}
+
 /// An array over the memory of an object with `__dlpack__`, or of a capsule. Without `dtype` the elements are
 /// scalars; a vector or matrix type takes up the last dimensions.
 #[pyfunction]
@@ -304,7 +310,7 @@ pub fn import<'py>(
     let size = i64::from(scalar.size());
     let mut strides: Option<Vec<i64>> = list(view.strides).map(|s| s.into_iter().map(|s| s * size).collect());
     let (inner, inner_bytes) = (inner_shape(ty), inner_strides(ty));
-    let fits = ty.scalar() == Some(scalar)
+    let fits = ty.scalar().is_some_and(|wanted| reads(wanted, scalar))
         && shape.ends_with(&inner)
         && strides.as_ref().is_none_or(|s| s.ends_with(&inner_bytes));
     if !fits {
