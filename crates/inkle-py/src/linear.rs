@@ -30,16 +30,18 @@ pub fn arithmetic(
         };
         return result.map(Some).ok_or_else(|| mismatch(value, op, &other_ty.python_name(), swapped));
     }
-    let Some((number, number_ty)) = operand(other) else {
-        if other.is_instance_of::<pyo3::types::PyTuple>() || other.is_instance_of::<pyo3::types::PyList>() {
-            return Err(mismatch(value, op, &class_name(other), swapped));
-        }
-        return Ok(None);
-    };
     let scales = match op {
         Arithmetic::Mul | Arithmetic::Div => true,
         Arithmetic::Mod => !swapped && matches!(ty, Type::Vec { .. }),
         Arithmetic::Add | Arithmetic::Sub => false,
+    };
+    // Numbers of numpy scale as Python's do; in a sum numpy adds one to each component, into an array of its own.
+    let given = operand(other).or_else(|| scales.then(|| number::of_numpy(other)).flatten());
+    let Some((number, number_ty)) = given else {
+        if other.is_instance_of::<pyo3::types::PyTuple>() || other.is_instance_of::<pyo3::types::PyList>() {
+            return Err(mismatch(value, op, &class_name(other), swapped));
+        }
+        return Ok(None);
     };
     if !scales || !joins(scalar, number, number_ty) {
         let name = number_ty.map_or_else(|| class_name(other), |s| s.python_name().to_owned());

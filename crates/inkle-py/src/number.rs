@@ -145,6 +145,16 @@ pub fn is_number(object: &Bound<'_, PyAny>) -> bool {
         || object.len().is_err()
 }
 
+/// A number of numpy as a number without a type; `None` for other objects, its booleans and arrays too.
+pub fn of_numpy(object: &Bound<'_, PyAny>) -> Option<(Constant, Option<Scalar>)> {
+    let class = object.get_type();
+    if class.module().ok()? != "numpy" || class.name().ok()? == "ndarray" {
+        return None;
+    }
+    let plain = object.call_method0(intern!(object.py(), "item")).ok()?;
+    if plain.is_instance_of::<PyBool>() { None } else { crate::scalar::operand(&plain) }
+}
+
 /// Whether an object is a boolean or a number of numpy: single values that still fill all components of a vector,
 /// matrix, quaternion or transform where one is passed or assigned, with a warning. Other single values are refused.
 pub fn is_legacy_fill(object: &Bound<'_, PyAny>) -> bool {
