@@ -1734,6 +1734,15 @@ def div_approx(a: _Matrix, b: _Number) -> _Matrix:
 @_overload
 def div_approx(a: _Quaternion, b: _Number) -> _Quaternion:
     """`a / b`, possibly less accurate than the operator."""
+@_overload
+def div_approx(a: _Number, b: _Vector) -> _Vector:
+    """`a / b`, possibly less accurate than the operator."""
+@_overload
+def div_approx(a: _Number, b: _Matrix) -> _Matrix:
+    """`a / b`, possibly less accurate than the operator."""
+@_overload
+def div_approx(a: _Number, b: _Quaternion) -> _Quaternion:
+    """`a / b`, possibly less accurate than the operator."""
 
 @_overload
 def dot(a: _Quaternion, b: _Quaternion) -> _Number:

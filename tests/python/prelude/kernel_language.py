@@ -164,6 +164,9 @@ def _quotient(a, b):
     if isinstance(a, Composite):
         assert type(b) is a.elem
         return a.same([_divide(x, b) for x in a.flat])
+    if isinstance(b, Composite):
+        assert type(a) is b.elem
+        return b.same([_divide(a, x) for x in b.flat])
     return _lift(_divide)(a, b)
 
 

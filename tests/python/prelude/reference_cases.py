@@ -299,6 +299,9 @@ CASES = {
         ([v3, delta], np.divide),
         ([m23, delta], np.divide),
         ([quaternion, delta], np.divide),
+        ([s, v3], np.divide),
+        ([s, m23], np.divide),
+        ([s, quaternion], np.divide),
     ],
     "smoothstep": [
         (

@@ -103,6 +103,24 @@ def div_approx(a: quat[F], b: F) -> quat[F]:
     return a / b
 
 
+@builtin("Operators")
+def div_approx(a: F, b: vec[N, F]) -> vec[N, F]:
+    """`a / b`, possibly less accurate than the operator."""
+    return a / b
+
+
+@builtin("Operators")
+def div_approx(a: F, b: mat[N, M, F]) -> mat[N, M, F]:
+    """`a / b`, possibly less accurate than the operator."""
+    return a / b
+
+
+@builtin("Operators")
+def div_approx(a: F, b: quat[F]) -> quat[F]:
+    """`a / b`, possibly less accurate than the operator."""
+    return a / b
+
+
 @builtin("Utility")
 def smoothstep(a: F, b: F, x: F) -> F:
     """0 up to `a`, 1 from `b`, and a cubic with flat ends in between."""
