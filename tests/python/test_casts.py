@@ -132,6 +132,35 @@ def test_named_casts(device):
     assert run(named, float, 8, 7, 2.75, device=device).tolist() == [2.0, 3.5, 1.0, 0.0, 2.75, 1.0, 1.0, 44.0 - 56.0]
 
 
+@differs_from_warp("constants are converted by the C++ compiler, to whatever it likes")
+def test_constants_convert_as_values_do(device):
+    @wp.kernel(module="unique")
+    def converted(x: wp.array(dtype=float), out: wp.array(dtype=wp.int64)):
+        out[0] = wp.int64(wp.uint8(300.7))
+        out[1] = wp.int64(wp.uint8(x[0]))
+        out[2] = wp.int64(wp.int8(-200.5))
+        out[3] = wp.int64(wp.int8(x[1]))
+        out[4] = wp.int64(wp.uint16(-1.5))
+        out[5] = wp.int64(wp.uint16(x[2]))
+        out[6] = wp.int64(wp.uint32(-1.5))
+        out[7] = wp.int64(wp.uint32(x[2]))
+        out[8] = wp.int64(int(3e9))
+        out[9] = wp.int64(int(x[3]))
+
+    x = wp.array([300.7, -200.5, -1.5, 3e9], dtype=float, device=device)
+    expected = [44, 56, 2**16 - 1, 2**32 - 1, 2**31 - 1]
+    assert run(converted, wp.int64, 10, x, device=device).reshape(5, 2).tolist() == [[e, e] for e in expected]
+
+
+@differs_from_warp("the host's values keep what they are given")
+def test_types_called_on_the_host_convert_as_in_kernels():
+    assert [wp.int32(x).value for x in (3.7, -3.7, np.float32(2.5), wp.float16(1.5), 3e9)] == [3, -3, 2, 1, 2**31 - 1]
+    assert [wp.uint8(x).value for x in (300.7, -1.5, 300)] == [44, 255, 44]
+    for wrong in ("3", [1.0], wp.vec2(1.0, 2.0)):
+        with pytest.raises(Exception, match="int32 cannot be made from"):
+            wp.int32(wrong)
+
+
 def test_literals_are_32_bit(device):
     @wp.kernel(module="unique")
     def literals(out: wp.array(dtype=wp.float64), ints: wp.array(dtype=wp.int64)):

@@ -152,9 +152,10 @@ def test_a_segment_outside_is_left_alone(device):
 @pytest.mark.parametrize("to", ["int8", "uint16", "int64", "float16", "bfloat16", "float64", "bool"])
 @pytest.mark.parametrize("source", ["int32", "uint8", "float32", "bool"])
 def test_casts(device, source, to):
-    values = np.array([0, 1, 2, 3, 100, 7], dtype=np.float32)
+    wrapping = [-1.5, 300.7, 7e4] if source == "float32" else []
+    values = np.array([0, 1, 2, 3, 100, 7, *wrapping], dtype=np.float32)
     a = wp.array(values, dtype=getattr(wp, source), device=device)
-    host, made = (wp.zeros(6, dtype=getattr(wp, to), device=d) for d in ("cpu", device))
+    host, made = (wp.zeros(len(values), dtype=getattr(wp, to), device=d) for d in ("cpu", device))
     wp.utils.array_cast(wp.array(values, dtype=getattr(wp, source), device="cpu"), host)
     _parallel.cast(a, made, None)
     np.testing.assert_array_equal(made.numpy(), host.numpy())

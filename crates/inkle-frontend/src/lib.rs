@@ -14,4 +14,4 @@ pub mod tree;
 mod check;
 mod later;
 
-pub use check::{CheckOptions, check_kernel};
+pub use check::{CheckOptions, check_kernel, converted};

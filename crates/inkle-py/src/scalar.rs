@@ -110,6 +110,11 @@ impl ScalarValue {
             Some(value) => match number::from_python(value, scalar) {
                 Ok(number) => number,
                 Err(error) if error.is_instance_of::<PyTypeError>(py) => {
+                    // As in kernels, a float becomes an integer where its type is called.
+                    if let Ok(float) = value.extract::<f64>() {
+                        let number = inkle_frontend::converted(Constant::Float(float), scalar);
+                        return Ok(ScalarValue { scalar, number: Mutex::new(number) });
+                    }
                     let class = crate::error::class_name(value);
                     let message =
                         format!("{} cannot be made from {class}: {}", scalar.python_name(), error.value(py));

@@ -550,15 +550,16 @@ fn write_values(scalar: Scalar, values: &[Value]) -> Vec<u8> {
         Value::Int(i) => i as f64,
         Value::Float(f) => f,
     };
-    // Floats go to the nearest representable integer towards zero, integers keep their low bits.
+    // As kernels convert: integers keep their low bits, floats lose their fraction and become the nearest number of
+    // the second type, of which the first keeps the low bits.
     macro_rules! ints {
-        ($ty:ty) => {
+        ($ty:ty, $wide:ty) => {
             <$ty>::write(
                 &values
                     .iter()
                     .map(|v| match *v {
                         Value::Int(i) => i as $ty,
-                        Value::Float(f) => f as $ty,
+                        Value::Float(f) => f as $wide as $ty,
                     })
                     .collect::<Vec<_>>(),
             )
@@ -566,14 +567,14 @@ fn write_values(scalar: Scalar, values: &[Value]) -> Vec<u8> {
     }
     match scalar {
         Scalar::Bool => values.iter().map(|v| u8::from(float(v) != 0.0)).collect(),
-        Scalar::I8 => ints!(i8),
-        Scalar::U8 => ints!(u8),
-        Scalar::I16 => ints!(i16),
-        Scalar::U16 => ints!(u16),
-        Scalar::I32 => ints!(i32),
-        Scalar::U32 => ints!(u32),
-        Scalar::I64 => ints!(i64),
-        Scalar::U64 => ints!(u64),
+        Scalar::I8 => ints!(i8, i32),
+        Scalar::U8 => ints!(u8, i32),
+        Scalar::I16 => ints!(i16, i32),
+        Scalar::U16 => ints!(u16, i32),
+        Scalar::I32 => ints!(i32, i32),
+        Scalar::U32 => ints!(u32, i64),
+        Scalar::I64 => ints!(i64, i64),
+        Scalar::U64 => ints!(u64, u64),
         Scalar::F16 => {
             u16::write(&values.iter().map(|v| f16::from_f64(float(v)).to_bits()).collect::<Vec<_>>())
         }
@@ -660,6 +661,21 @@ mod tests {
         assert_eq!(i32::read(&output.to_bytes().unwrap()), [1, 10, 3, 30, 6, 60]);
         scan(&input, &output, false).unwrap();
         assert_eq!(i32::read(&output.to_bytes().unwrap()), [0, 0, 1, 10, 3, 30]);
+    }
+
+    #[test]
+    fn casts_of_floats_wrap_where_those_of_kernels_do() {
+        let floats = [-1.5f32, 300.7, 7e4, 5e9, -5e9, f32::NAN];
+        let cast_to = |scalar| {
+            let output = Array::zeros(Device::cpu(), Type::Scalar(scalar), &[6]).unwrap();
+            cast(&array(Type::F32, &floats), &output, None).unwrap();
+            output.to_bytes().unwrap()
+        };
+        assert_eq!(cast_to(Scalar::U8), [255, 44, 112, 255, 0, 0]);
+        assert_eq!(i16::read(&cast_to(Scalar::I16)), [-1, 300, 4464, -1, 0, 0]);
+        assert_eq!(u32::read(&cast_to(Scalar::U32)), [u32::MAX, 300, 70000, 705032704, 3589934592, 0]);
+        assert_eq!(i32::read(&cast_to(Scalar::I32)), [-1, 300, 70000, i32::MAX, i32::MIN, 0]);
+        assert_eq!(u64::read(&cast_to(Scalar::U64)), [0, 300, 70000, 5000000000, 0, 0]);
     }
 
     #[test]

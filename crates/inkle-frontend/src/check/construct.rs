@@ -9,6 +9,24 @@ use super::function::{FunctionCx, Origin};
 use super::val::{R, Val};
 use crate::env::ConstValue;
 
+/// What a call of the type `scalar` makes of a number, in kernels and on the host: integers wrap, as in C; floats lose
+/// their fraction, become the nearest number of 32-bit signed and 64-bit integers, and wrap in other integers.
+pub fn converted(number: Constant, scalar: Scalar) -> Constant {
+    match (number, way(scalar)) {
+        (Constant::Float(_), Some(wide)) => number.convert(wide).convert(scalar),
+        _ => number.convert(scalar),
+    }
+}
+
+/// The type by way of which floats become `scalar`, so that they wrap.
+fn way(scalar: Scalar) -> Option<Scalar> {
+    match scalar {
+        Scalar::I8 | Scalar::I16 | Scalar::U8 | Scalar::U16 => Some(Scalar::I32),
+        Scalar::U32 => Some(Scalar::I64),
+        _ => None,
+    }
+}
+
 impl FunctionCx<'_, '_> {
     /// `T(args)`.
     pub(super) fn construct(&mut self, ty: Type, args: &Args, span: Span) -> R<Val> {
@@ -56,7 +74,7 @@ impl FunctionCx<'_, '_> {
                         .help("no integer type has more than 64 bits"),
                 ));
             }
-            return Ok(Val::Const(ConstValue::Typed(c.convert(scalar), scalar)));
+            return Ok(Val::Const(ConstValue::Typed(converted(c, scalar), scalar)));
         }
         match self.type_of(val) {
             Some(Type::Scalar(_)) => {
@@ -73,16 +91,10 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// Narrow integers are converted from floats through int32 and uint32 through int64, so that they wrap.
     fn scalar_cast(&mut self, value: Value, scalar: Scalar) -> Value {
         let from = self.function.ty(value);
-        let through = match scalar {
-            Scalar::I8 | Scalar::I16 | Scalar::U8 | Scalar::U16 => Some(Type::I32),
-            Scalar::U32 => Some(Type::I64),
-            _ => None,
-        };
-        let value = match through {
-            Some(wide) if from.is_float() => self.builder().cast(value, wide),
+        let value = match way(scalar) {
+            Some(wide) if from.is_float() => self.builder().cast(value, Type::Scalar(wide)),
             _ => value,
         };
         self.builder().cast(value, Type::Scalar(scalar))
@@ -262,7 +274,7 @@ impl FunctionCx<'_, '_> {
             && matches!(self.origin, Origin::User(_))
             && self.type_of(val).is_some_and(Type::is_int);
         if let Some(c) = val.const_scalar().filter(|_| !strict) {
-            return Ok(self.builder().constant(c, scalar));
+            return Ok(self.builder().constant(converted(c, scalar), scalar));
         }
         let value = self.value_of(val, span)?;
         if self.function.ty(value) == Type::Scalar(scalar) {

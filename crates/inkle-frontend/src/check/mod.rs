@@ -39,6 +39,7 @@ use inkle_ir::{FunctionId, FunctionKind, Module, Type};
 use crate::codes;
 use crate::env::{Environment, FunctionKey};
 use crate::tree::ParamDef;
+pub use construct::converted;
 use function::{FunctionCx, Instance, Origin};
 use val::{Nest, R, Reported};
 
