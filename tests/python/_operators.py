@@ -1,5 +1,7 @@
 """Graph files, and what they compute, for the tests of the operators of other frameworks."""
 
+import json
+import struct
 import subprocess
 import sys
 
@@ -156,6 +158,28 @@ def looping(tmp_path):
         wp.capture_while(n, lambda: wp.launch(halve, dim=4, inputs=[n, y], device="cpu"))
 
     return saved(tmp_path, record, {"n": n, "x": x}, {"y": y})
+
+
+def leapp_archive(**files):
+    """An archive as LEAPP puts into models, with these contents."""
+    parts = [b"WRPB", struct.pack("<II", 1, len(files))]
+    for name, contents in files.items():
+        path = f"{name}.wrp".encode()
+        parts += [struct.pack("<I", len(path)), path, struct.pack("<Q", len(contents)), contents]
+    return b"".join(parts)
+
+
+LEAPP_TENSOR = {"logical_index": 0, "param_name": "p", "dtype": "float32", "shape": [2], "num_bytes": 8}
+LEAPP_METADATA = json.dumps({"inputs": [LEAPP_TENSOR], "outputs": [{**LEAPP_TENSOR, "mask": True}]})
+LEAPP_ARCHIVE = leapp_archive(segment=b"WRP1")
+
+# Archives and metadata that nothing can be made of, with what is said of them.
+DAMAGED_LEAPP = (
+    (LEAPP_ARCHIVE, "{", "its runtime_metadata is damaged"),
+    (LEAPP_ARCHIVE[:-1], LEAPP_METADATA, "archive of a Warp graph: damaged: it ends 3 bytes into a part of 4"),
+    (b"nothing at all", LEAPP_METADATA, "not an archive of a Warp graph"),
+    (leapp_archive(other=b""), LEAPP_METADATA, "there is no segment.wrp in it"),
+)
 
 
 def run_alone(program, *arguments, folder):

@@ -1,7 +1,5 @@
 """The ONNX Runtime operator ai.inkle::Replay."""
 
-import json
-import struct
 import threading
 
 import _operators as graphs
@@ -241,22 +239,9 @@ def leapp_model(archive, metadata):
 
 
 def test_models_of_leapp_are_told_what_is_wrong():
-    def archive(**files):
-        parts = [b"WRPB", struct.pack("<II", 1, len(files))]
-        for name, contents in files.items():
-            path = f"{name}.wrp".encode()
-            parts += [struct.pack("<I", len(path)), path, struct.pack("<Q", len(contents)), contents]
-        return b"".join(parts)
-
-    tensor = {"logical_index": 0, "param_name": "p", "dtype": "float32", "shape": [2], "num_bytes": 8}
-    metadata = json.dumps({"inputs": [tensor], "outputs": [{**tensor, "mask": True}]})
-    good = archive(segment=b"WRP1")
-    for made, message in (
-        (leapp_model(good, None), "node `leapp`: it has no attribute runtime_metadata"),
-        (leapp_model(good, "{"), "its runtime_metadata is damaged"),
-        (leapp_model(good[:-1], metadata), "archive of a Warp graph: damaged: it ends 3 bytes into a part of 4"),
-        (leapp_model(b"nothing at all", metadata), "not an archive of a Warp graph"),
-        (leapp_model(archive(other=b""), metadata), "there is no segment.wrp in it"),
-        (leapp_model(good, metadata), "graph file: damaged|version"),
+    for archive, metadata, message in (
+        *graphs.DAMAGED_LEAPP,
+        (graphs.LEAPP_ARCHIVE, None, "node `leapp`: it has no attribute runtime_metadata"),
+        (graphs.LEAPP_ARCHIVE, graphs.LEAPP_METADATA, "graph file: damaged|version"),
     ):
-        refused(made, message)
+        refused(leapp_model(archive, metadata), message)

@@ -1,5 +1,6 @@
 """The PyTorch operator inkle::replay."""
 
+import json
 import subprocess
 import sys
 import threading
@@ -306,30 +307,17 @@ assert "load PyTorch first" in problem, problem
 
 
 def test_models_of_leapp_are_told_what_is_wrong(tmp_path):
+    damaged = [(archive.hex(), metadata, message) for archive, metadata, message in graphs.DAMAGED_LEAPP]
+    (tmp_path / "damaged.json").write_text(json.dumps(damaged))
     program = """
-import ctypes, json, struct, sys, torch
+import ctypes, json, sys, torch
 torch.ops.load_library(sys.argv[1])
 define = ctypes.CDLL(sys.argv[1]).inkle_torch_define_leapp
 define.restype = ctypes.c_char_p
 assert define() == define() == b""
 
-def archive(**files):
-    parts = [b"WRPB", struct.pack("<II", 1, len(files))]
-    for name, contents in files.items():
-        path = f"{name}.wrp".encode()
-        parts += [struct.pack("<I", len(path)), path, struct.pack("<Q", len(contents)), contents]
-    return b"".join(parts)
-
-tensor = {"logical_index": 0, "param_name": "p", "dtype": "float32", "shape": [2], "num_bytes": 8}
-metadata = json.dumps({"inputs": [tensor], "outputs": [{**tensor, "mask": True}]})
-good = archive(segment=b"WRP1")
-for bytes, metadata, message in (
-    (good, "{", "its runtime_metadata is damaged"),
-    (good[:-1], metadata, "archive of a Warp graph: damaged: it ends 3 bytes into a part of 4"),
-    (b"nothing at all", metadata, "not an archive of a Warp graph"),
-    (archive(other=b""), metadata, "there is no segment.wrp in it"),
-):
-    bundle = torch.frombuffer(bytearray(bytes), dtype=torch.uint8)
+for archive, metadata, message in json.load(open("damaged.json")):
+    bundle = torch.frombuffer(bytearray.fromhex(archive), dtype=torch.uint8)
     for again in range(2):
         try:
             torch.ops.leapp.warp_runner([torch.zeros(2)], metadata, bundle)
