@@ -129,6 +129,7 @@ from inkle._native import (
     synchronize_event,
     synchronize_stream,
     to_dlpack,
+    type_names,
     version,
     wait_event,
     wait_stream,
@@ -305,4 +306,5 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *builtin_names(), *_LAZY_MODULES, *_TORCH, "Tape", "map", "print_diagnostics"})
+    found = ("DeviceLike", "Float", "Int", "Scalar", "Tape", "map", "print_diagnostics")
+    return sorted({*globals(), *builtin_names(), *type_names(), *_LAZY_MODULES, *_TORCH, *found})

@@ -7,7 +7,7 @@ import sys
 import typing
 
 import pytest
-from _wp import wp
+from _wp import MODULE, wp
 
 
 @wp.kernel
@@ -45,6 +45,18 @@ def test_a_kernel_with_a_parameter_that_is_not_available_is_refused_by_name():
 
     with pytest.raises(wp.CompileError, match="Texture2D"):
         wp.launch(sample, dim=1, inputs=[None, wp.zeros(1, dtype=float, device="cpu")], device="cpu")
+
+
+def test_an_import_of_everything_brings_the_types():
+    names = {}
+    exec(f"from {MODULE} import *", names)
+    stems = ["vec2", "vec3", "vec4", "mat22", "mat33", "mat44", "quat", "transform", "spatial_vector", "spatial_matrix"]
+    types = [stem + letter for stem in stems for letter in ("", "h", "f", "d")] + ["vec3i", "vec2ub", "vec4ul", "handle"]
+    types += ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "bfloat16"]
+    types += ["float32", "float64", "Float", "Int", "Scalar", "DeviceLike"]
+    assert [name for name in types if names.get(name) is not getattr(wp, name)] == []
+    assert "print" not in names and "len" not in names
+    assert set(types) <= set(dir(wp))
 
 
 def test_looking_for_a_name_in_what_is_not_available_ends():

@@ -538,6 +538,17 @@ pub fn named_type<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py
     predefined(name).map(|ty| class_of(py, ty)).transpose()
 }
 
+/// The names that [`named_type`] knows.
+#[pyfunction]
+pub fn type_names() -> Vec<String> {
+    const STEMS: [&str; 10] =
+        ["vec2", "vec3", "vec4", "mat22", "mat33", "mat44", "quat", "transform", "spatial_vector", "spatial_matrix"];
+    const SUFFIXES: [&str; 12] = ["", "h", "f", "d", "b", "s", "i", "l", "ub", "us", "ui", "ul"];
+    let composites = STEMS.iter().flat_map(|stem| SUFFIXES.iter().map(move |suffix| format!("{stem}{suffix}")));
+    let scalars = Scalar::ALL.iter().map(|scalar| scalar.python_name().to_owned());
+    scalars.chain(composites.filter(|name| predefined(name).is_some())).chain(["handle".to_owned()]).collect()
+}
+
 fn predefined(name: &str) -> Option<Type> {
     fn suffix(text: &str, integers: bool) -> Option<Scalar> {
         Some(match text {

@@ -113,8 +113,8 @@ mod _native {
     #[pymodule_export]
     use crate::dtype::{
         NativeType, are_same_floats, float_parts, matrix, named_type, quaternion, scalar_family,
-        transformation, type_kind, type_repr, type_size, type_size_in_bytes, type_to_warp, types_equal,
-        vector,
+        transformation, type_kind, type_names, type_repr, type_size, type_size_in_bytes, type_to_warp,
+        types_equal, vector,
     };
     #[pymodule_export]
     use crate::fabric::{FabricArray, IndexedFabricArray};
