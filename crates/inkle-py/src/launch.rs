@@ -260,18 +260,7 @@ pub fn launch<'py>(
         let words = words.to_vec();
         let temporaries = temporaries.into_vec();
         let adjoints = adjoints.into_iter().map(Bound::unbind).collect();
-        let state = Recorded {
-            words,
-            extents,
-            bounds,
-            facts,
-            pass,
-            code: None,
-            held,
-            adjoints,
-            temporaries,
-            used_on: None,
-        };
+        let state = Recorded { adjoints, temporaries, ..Recorded::new(words, extents, bounds, facts, pass, held) };
         let launch = Launch {
             kernel: object.clone().unbind(),
             instance,
@@ -401,6 +390,19 @@ struct Recorded {
 }
 
 impl Recorded {
+    /// A launch that was not run yet, of arguments without gradients.
+    fn new(
+        words: Vec<u64>,
+        extents: Extents,
+        bounds: LaunchBounds,
+        facts: Facts,
+        pass: Pass,
+        held: Vec<Py<PyAny>>,
+    ) -> Recorded {
+        let (adjoints, temporaries) = (Vec::new(), Vec::new());
+        Recorded { words, extents, bounds, facts, pass, code: None, held, adjoints, temporaries, used_on: None }
+    }
+
     /// Notes that work on `stream` uses the arguments' memory, which may be given back before the launch is.
     fn record_uses(&mut self, py: Python<'_>, stream: &Stream) {
         if self.used_on.as_ref() == Some(stream) {
@@ -570,19 +572,7 @@ impl Launch {
         }
         let facts = block.facts;
         let held = instance.packers.iter().map(|_| py.None()).collect();
-        let (pass, adjoints, temporaries) = (Pass::Forward, Vec::new(), Vec::new());
-        let state = Recorded {
-            words,
-            extents,
-            bounds,
-            facts,
-            pass,
-            code: None,
-            held,
-            adjoints,
-            temporaries,
-            used_on: None,
-        };
+        let state = Recorded::new(words, extents, bounds, facts, Pass::Forward, held);
         Ok(Launch {
             kernel: kernel.clone().unbind(),
             instance,
