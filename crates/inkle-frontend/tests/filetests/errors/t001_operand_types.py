@@ -33,6 +33,8 @@ def vectors(v: wp.vec3, w: wp.vec2, m: wp.mat33, out: wp.array(dtype=float)):
 @wp.kernel
 def operators(f: float, n: int, b: bool, q: wp.quat, t: wp.transform, out: wp.array(dtype=float)):
     a = f & f
+    i = f & 1
+    j = n << f
     c = n ** 2
     d = b + b
     e = -b
