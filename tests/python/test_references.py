@@ -172,6 +172,62 @@ def test_closures_and_other_names(device):
     assert out.numpy()[0] == 20.0
 
 
+@wp.func
+def triple(x: wp.ref[wp.int32]):
+    x *= 3
+    return x > 100
+
+
+CHOICES = (grow, triple)
+
+
+class Named:
+    grow = grow
+
+
+@wp.struct
+class Seed:
+    x: int
+
+    @wp.func
+    def grow(x: wp.ref[wp.int32]):
+        x *= 2
+
+
+@wp.kernel
+def called_in_loops_by_other_names(n: int, out: wp.array[int], numbers: wp.array[float]):
+    a, b, c, d, e = int(1), int(1), int(1), int(1), int(1)
+    for _i in range(n):
+        wp.static(grow)(a)
+        larger = grow
+        larger(b)
+        Seed.grow(c)
+        Named.grow(d)
+        for k in range(2):
+            wp.static(CHOICES[k])(e)
+    out[0] = a
+    out[1] = b
+    out[2] = c
+    out[3] = d
+    out[4] = e
+    f = int(1)
+    while not wp.static(grow)(f):
+        f += n - 5
+    out[5] = f
+    one, other = wp.rand_init(7), wp.rand_init(7)
+    for i in range(n):
+        numbers[2 * i] = wp.randf(one)
+        numbers[2 * i + 1] = wp.static(wp.randf)(other)
+
+
+def test_functions_called_in_loops_by_other_names_change_what_they_are_given(device):
+    out, numbers = wp.zeros(6, dtype=int, device=device), wp.zeros(10, dtype=float, device=device)
+    wp.launch(called_in_loops_by_other_names, dim=1, inputs=[5, out, numbers], device=device)
+    assert out.numpy().tolist() == [32, 32, 32, 32, 6**5, 128]
+    one, other = numbers.numpy().reshape(5, 2).T
+    assert len(set(one.tolist())) == 5 and one.tolist() == other.tolist()
+
+
 def test_the_annotation():
     assert wp.ref[wp.int32] == wp.ref[int]
     assert hash(wp.ref[wp.int32]) == hash(wp.ref[int])

@@ -187,8 +187,11 @@ impl FunctionCx<'_, '_> {
 
     /// The variables a loop changes that hold a value before it, hidden flags included.
     fn carried(&mut self, body: &[Stmt], target: Option<&Expr>, flags: &[VarId]) -> Vec<VarId> {
-        let changed = scan::changed_names(body, &mut |func| self.changes_arguments(func));
         let assigned = scan::assigned_names(body);
+        // What is called by names that the loop assigns may be another function in each turn.
+        let by_assigned = |func: &Expr| scan::mentioned(func).iter().any(|name| assigned.contains(name));
+        let changed =
+            scan::changed_names(body, &mut |func| by_assigned(func) || self.changes_arguments(func));
         let mut vars: Vec<VarId> = Vec::new();
         for name in changed {
             let Some(var) = self.names.get(name).copied() else { continue };

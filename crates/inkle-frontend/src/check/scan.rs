@@ -149,6 +149,18 @@ pub(super) fn changed_names<'a>(
     unique(names)
 }
 
+/// The expression that a call of `static` is about.
+pub(super) fn static_argument(expr: &Expr) -> Option<&Expr> {
+    match &*expr.kind {
+        ExprKind::Call { func, args, .. } if is_static(func) => args.first(),
+        _ => None,
+    }
+}
+
+fn is_static(func: &Expr) -> bool {
+    func.path().is_some_and(|path| path.last() == Some(&"static"))
+}
+
 /// The names of which `address_of` is asked, or of parts of which it is.
 pub(super) fn addressed_names(stmts: &[Stmt]) -> Vec<&str> {
     let mut names = Vec::new();
@@ -224,7 +236,7 @@ pub(super) fn has_static(stmts: &[Stmt]) -> bool {
     let mut found = false;
     expressions(stmts, &mut |expr| {
         if let ExprKind::Call { func, .. } = &*expr.kind {
-            found |= func.path().is_some_and(|path| path.last() == Some(&"static"));
+            found |= is_static(func);
         }
     });
     found

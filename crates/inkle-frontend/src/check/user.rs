@@ -9,6 +9,7 @@ use super::call::{Args, alternatives, as_result};
 use super::codes;
 use super::function::{Arg, FunctionCx, Instance, Origin};
 use super::place::Place;
+use super::scan;
 use super::val::{R, Reported, Slot, Val};
 use crate::env::{Binding, ConstValue, FunctionKey, FunctionSource};
 use crate::pattern::{Bindings, Pattern};
@@ -239,8 +240,18 @@ impl FunctionCx<'_, '_> {
         })
     }
 
-    /// Whether the callee takes arguments by reference; nothing is reported for what cannot be called.
+    /// Whether the callee takes, or may take, arguments by reference; nothing is reported for what cannot be called.
     pub(super) fn changes_arguments(&mut self, func: &Expr) -> bool {
+        if let (Some(expr), Origin::User(key)) = (scan::static_argument(func), self.origin) {
+            // With variables in it, it can be evaluated only where they have values.
+            return scan::mentioned(expr).iter().any(|name| self.names.contains_key(*name))
+                || match self.checker.env.static_value(key, expr, &[]) {
+                    Ok(Binding::Function(key)) => self.checker.function_changes_arguments(key),
+                    Ok(Binding::Builtin(name)) => self.checker.library_changes_arguments(&name),
+                    Ok(_) => false,
+                    Err(_) => true,
+                };
+        }
         let Some(path) = func.path() else { return false };
         let (root, attributes) = path.split_first().expect("a path has a first name");
         let mut binding = match (self.names.get(*root), self.origin) {
@@ -253,9 +264,14 @@ impl FunctionCx<'_, '_> {
             (None, Origin::User(key)) => self.checker.env.resolve(key, root),
             (None, Origin::Library(_)) => Some(Binding::Builtin((*root).to_owned())),
         };
-        for attribute in attributes {
-            binding = match binding {
-                Some(Binding::Object(object)) => self.checker.env.attribute(object, attribute),
+        for (index, attribute) in attributes.iter().enumerate() {
+            binding = match (binding, self.origin) {
+                (Some(Binding::Object(object)), _) => self.checker.env.attribute(object, attribute),
+                (Some(Binding::Type(Type::Struct(_))), Origin::User(key))
+                    if index + 1 == attributes.len() =>
+                {
+                    self.checker.env.static_value(key, func, &[]).ok()
+                }
                 _ => None,
             };
         }
