@@ -22,6 +22,11 @@ class Level(enum.IntEnum):
 @wp.struct
 class Pair:
     {FIELDS}
+    EXTRA = {EXTRA}
+
+    @wp.func
+    def share(x: float):
+        return x * {SHARE}
 
 {DEEPER}
 
@@ -48,7 +53,7 @@ def make(captured):
             s += float(i % {TURNS})
         out[0] = (
             helper(1.0) + captured * 100.0 + SCALE + SHIFT + float(space.depth) + float(int(Level.LOW))
-            + pair.a * 1000.0 + generic({ANNOTATION}(5)) + float(wp.static(len(NAMES))) + s
+            + pair.a * 1000.0 + pair.EXTRA + pairs[0].share(2.0) + generic({ANNOTATION}(5)) + float(wp.static(len(NAMES))) + s
         )
 
     return probe
@@ -71,6 +76,8 @@ BASE = {
     "DEPTH": "3",
     "LEVEL": "4",
     "FIELDS": "a: float\n    b: float",
+    "EXTRA": "8.0",
+    "SHARE": "0.5",
     "DEEPER": "",
     "DEFAULT": "0.25",
     "DEEP": "x + 1.0",
@@ -81,7 +88,7 @@ BASE = {
     "CAPTURED": "5.0",
     "AFTER": "",
 }
-BASE_RESULT = (1.0 + 1.0 + 0.25) * 2.0 + 500.0 + 1.0 + 2.0 + 3.0 + 4.0 + 7000.0 + 2.5 + 2.0 + float(sum(range(12)))
+BASE_RESULT = (1.0 + 1.0 + 0.25) * 2.0 + 500.0 + 1.0 + 2.0 + 3.0 + 4.0 + 7000.0 + 9.0 + 2.5 + 2.0 + float(sum(range(12)))
 
 CHANGES = {
     "a global number": ({"SCALE": "11.0"}, 10.0),
@@ -94,6 +101,8 @@ CHANGES = {
     "the default of a parameter": ({"DEFAULT": "0.75"}, 1.0),
     "the layout of a struct": ({"FIELDS": "b: float\n    a: float"}, 0.0),
     "the type of a field": ({"FIELDS": "a: float\n    b: wp.float64"}, 0.0),
+    "a constant of a struct": ({"EXTRA": "18.0"}, 10.0),
+    "a function of a struct": ({"SHARE": "1.5"}, 2.0),
     "an annotation": ({"ANNOTATION": "int"}, -0.5),
     "what Python evaluates": ({"NAMES": "['x', 'y', 'z']"}, 1.0),
     "an overload": ({"OVERLOAD": "@wp.func\ndef helper(x: wp.float32):\n    return 0.0"}, -4.5),

@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import sys
 import weakref
 from typing import Any
 
@@ -409,6 +410,115 @@ def with_functions_of_the_class(radius: float, out: wp.array(dtype=float)):
 def test_functions_in_the_class_are_called_by_its_name(device):
     out = run(with_functions_of_the_class, float, 2, 3.0, device=device)
     np.testing.assert_allclose(out, [9.0 * np.pi, 6.0], rtol=1e-6)
+
+
+@wp.struct
+class Pile:
+    top: Disc
+    discs: wp.array(dtype=Disc)
+
+
+@wp.func
+def sides_of(disc: Any):
+    return disc.SIDES
+
+
+@wp.kernel
+def with_what_values_have(pile: Pile, out: wp.array(dtype=float)):
+    disc = Disc()
+    disc.radius = 1.0
+    out[0] = float(disc.SIDES + pile.top.SIDES + pile.discs[0].SIDES)
+    out[1] = disc.twice(pile.top.radius)
+    out[2] = pile.discs[0].area(disc)
+    out[3] = float(sides_of(disc))
+    for i in range(disc.SIDES):
+        out[4] += 1.0
+
+
+def test_values_have_what_is_in_the_class(device):
+    pile = Pile()
+    pile.top.radius = 3.0
+    pile.discs = wp.zeros(1, dtype=Disc, device=device)
+    out = run(with_what_values_have, float, 5, pile, device=device)
+    np.testing.assert_allclose(out, [6.0, 6.0, np.pi, 2.0, 2.0], rtol=1e-6)
+
+
+def test_structs_of_one_name_keep_their_own(device):
+    def made(factor):
+        @wp.struct
+        class Scaled:
+            x: float
+            FACTOR = factor
+
+            @wp.func
+            def times(s: float):
+                return s * wp.static(float(factor))
+
+        @wp.kernel
+        def scale(s: Scaled, out: wp.array(dtype=float)):
+            out[0] = s.x * float(s.FACTOR)
+            out[1] = s.times(s.x)
+
+        return Scaled, scale
+
+    for Scaled, scale in [made(2), made(3)]:
+        scaled = Scaled()
+        scaled.x = 10.0
+        assert run(scale, float, 2, scaled, device=device).tolist() == [10.0 * Scaled.FACTOR] * 2
+
+
+@differs_from_warp("types there know their class")
+def test_what_is_not_clear_of_a_class_is_asked_for(tmp_path):
+    source = """
+        @wp.struct
+        class Vague:
+            x: float
+            FACTOR = 2
+
+        first = Vague
+
+        @wp.struct
+        class Vague:
+            x: float
+            FACTOR = 3
+
+        @wp.struct
+        class Holder:
+            vague: Vague
+
+        holder, Other = Holder(), Vague
+        del Vague
+    """
+    kernel = kernel_from(tmp_path, "out[0] = h.vague.FACTOR", "h: Holder, out: wp.array(dtype=int)", source)
+    with pytest.raises(wp.CompileError, match="several structs `Vague` have differently"):
+        run(kernel, int, 1, sys.modules[kernel.func.__module__].holder)
+
+
+@pytest.mark.parametrize("line", ["disc.SIDES = 3", "disc.SIDES += 1", "disc.edge = 1"])
+def test_what_is_in_the_class_cannot_be_assigned(tmp_path, line):
+    source = "@wp.struct\nclass Disc:\n    radius: float\n    SIDES = 2\n"
+    kernel = kernel_from(tmp_path, f"disc = Disc()\n{line}\nout[0] = 1", "out: wp.array(dtype=int)", source)
+    with pytest.raises(Exception, match="SIDES|edge"):
+        run(kernel, int, 1)
+
+
+@differs_from_warp("references need no function of their own")
+def test_functions_that_change_arguments_are_called_by_the_name_of_the_struct(tmp_path):
+    source = """
+        @wp.struct
+        class Disc:
+            radius: float
+
+            @wp.func
+            def grow(x: wp.ref[float]):
+                x = x * 2.0
+    """
+    body = "disc = Disc()\nr = 1.0\nfor i in range(n):\n    {}.grow(r)\nout[0] = int(r)"
+    kernel = kernel_from(tmp_path, body.format("Disc"), "n: int, out: wp.array(dtype=int)", source)
+    assert run(kernel, int, 1, 20)[0] == 2**20
+    kernel = kernel_from(tmp_path, body.format("disc"), "n: int, out: wp.array(dtype=int)", source)
+    with pytest.raises(wp.CompileError, match=r"Disc.grow\(...\)"):
+        run(kernel, int, 1, 20)
 
 
 def test_the_class_of_a_struct_has_what_was_written_in_it():

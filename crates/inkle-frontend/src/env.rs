@@ -248,6 +248,13 @@ pub trait Environment {
         None
     }
 
+    /// What `name` means in the class of the struct type of that name, for a value of it in `function`: what was written there
+    /// beside the fields. `None` when there is no such attribute.
+    fn struct_attribute(&self, function: FunctionKey, structure: &str, name: &str) -> Option<Binding> {
+        let _ = (function, structure, name);
+        None
+    }
+
     /// The rules of the source language.
     fn rules(&self) -> Rules {
         Rules::Python

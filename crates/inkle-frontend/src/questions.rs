@@ -35,6 +35,8 @@ pub enum Question {
     Member(u32, String, String),
     /// [`Environment::static_value`] of this text, without variables.
     Static(u32, String),
+    /// [`Environment::struct_attribute`].
+    OfStruct(u32, String, String),
 }
 
 /// The digest of the answers to questions: equal digests, equal answers.
@@ -191,6 +193,10 @@ fn ask_one(
             let binding = env.static_text(function(answers, *f)?, text).ok()?;
             answers.binding(Some(&binding));
         }
+        Question::OfStruct(f, structure, name) => {
+            let binding = env.struct_attribute(function(answers, *f)?, structure, name);
+            answers.binding(binding.as_ref());
+        }
     }
     let digest = answers.given();
     answers.add(digest);
@@ -272,6 +278,18 @@ impl<'e> Recorder<'e> {
         state.note(question(number));
     }
 
+    fn about_function(
+        &self,
+        question: impl FnOnce(u32) -> Question,
+        function: FunctionKey,
+        binding: Option<&Binding>,
+    ) {
+        let mut state = self.state();
+        let number = state.answers.function(function);
+        state.answers.binding(binding);
+        state.note(question(number));
+    }
+
     fn about_object(
         &self,
         question: impl FnOnce(u32) -> Question,
@@ -321,11 +339,14 @@ impl Environment for Recorder<'_> {
 
     fn resolve(&self, function: FunctionKey, name: &str) -> Option<Binding> {
         let binding = self.env.resolve(function, name);
-        let mut state = self.state();
-        let number = state.answers.function(function);
-        state.answers.binding(binding.as_ref());
-        state.note(Question::Resolve(number, name.to_owned()));
-        drop(state);
+        self.about_function(|f| Question::Resolve(f, name.to_owned()), function, binding.as_ref());
+        binding
+    }
+
+    fn struct_attribute(&self, function: FunctionKey, structure: &str, name: &str) -> Option<Binding> {
+        let binding = self.env.struct_attribute(function, structure, name);
+        let question = |f| Question::OfStruct(f, structure.to_owned(), name.to_owned());
+        self.about_function(question, function, binding.as_ref());
         binding
     }
 

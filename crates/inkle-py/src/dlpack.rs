@@ -226,7 +226,8 @@ impl Drop for Imported {
 /// Whether elements of `found` can be read as `wanted`: of the same type, as integers of the same size, and booleans as
 /// integers of one byte.
 fn reads(wanted: Scalar, found: Scalar) -> bool {
-    wanted == found || wanted.is_int() && found.size() == wanted.size() && (found.is_int() || found == Scalar::Bool)
+    wanted == found
+        || wanted.is_int() && found.size() == wanted.size() && (found.is_int() || found == Scalar::Bool)
 }
 
 /// An array over the memory of an object with `__dlpack__`, or of a capsule. Without `dtype` the elements are

@@ -541,10 +541,21 @@ pub fn named_type<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py
 /// The names that [`named_type`] knows.
 #[pyfunction]
 pub fn type_names() -> Vec<String> {
-    const STEMS: [&str; 10] =
-        ["vec2", "vec3", "vec4", "mat22", "mat33", "mat44", "quat", "transform", "spatial_vector", "spatial_matrix"];
+    const STEMS: [&str; 10] = [
+        "vec2",
+        "vec3",
+        "vec4",
+        "mat22",
+        "mat33",
+        "mat44",
+        "quat",
+        "transform",
+        "spatial_vector",
+        "spatial_matrix",
+    ];
     const SUFFIXES: [&str; 12] = ["", "h", "f", "d", "b", "s", "i", "l", "ub", "us", "ui", "ul"];
-    let composites = STEMS.iter().flat_map(|stem| SUFFIXES.iter().map(move |suffix| format!("{stem}{suffix}")));
+    let composites =
+        STEMS.iter().flat_map(|stem| SUFFIXES.iter().map(move |suffix| format!("{stem}{suffix}")));
     let scalars = Scalar::ALL.iter().map(|scalar| scalar.python_name().to_owned());
     scalars.chain(composites.filter(|name| predefined(name).is_some())).chain(["handle".to_owned()]).collect()
 }

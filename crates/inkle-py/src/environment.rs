@@ -25,7 +25,7 @@ use crate::number;
 use crate::reference::Reference;
 use crate::scalar::ScalarValue;
 use crate::scope;
-use crate::structs::StructInstance;
+use crate::structs::{Struct, StructInstance};
 
 /// Answers from the objects of the running interpreter, for one check.
 #[derive(Default)]
@@ -447,7 +447,56 @@ impl PythonEnvironment {
     }
 }
 
+impl PythonEnvironment {
+    /// What the class of a struct has by a name. Of several structs of one type it is the one that the function names, or
+    /// whichever when all say the same.
+    fn of_struct(
+        &self,
+        py: Python<'_>,
+        function: FunctionKey,
+        structure: &str,
+        name: &str,
+    ) -> PyResult<Option<Binding>> {
+        if name.starts_with("__") {
+            return Ok(None);
+        }
+        let declared = Struct::declared(py, structure);
+        let definition = Definition::get(function);
+        let mut named = Vec::new();
+        if let (Some(definition), 2..) = (&definition, declared.len()) {
+            for annotation in definition.annotations(py)?.values() {
+                named.extend(annotation.getattr_opt("dtype")?);
+                named.push(annotation);
+            }
+            for structure in &declared {
+                let class = structure.get().class(py).name()?;
+                named.extend(scope::lookup(definition.function.bind(py), class.to_str()?)?);
+            }
+        }
+        let chosen = named.iter().find_map(|object| declared.iter().find(|structure| structure.is(object)));
+        let mut found = Vec::new();
+        for structure in chosen.map_or(declared.as_slice(), std::slice::from_ref) {
+            let value = structure.get().class(py).getattr_opt(name)?;
+            found.push(value.map(|value| self.binding(&value)).transpose()?);
+        }
+        found.dedup();
+        Ok(match found.as_slice() {
+            [] => None,
+            [one] => one.clone(),
+            _ => Some(Binding::Unsupported(format!(
+                "something that several structs `{structure}` have differently (say whose by an annotation)"
+            ))),
+        })
+    }
+}
+
 impl Environment for PythonEnvironment {
+    fn struct_attribute(&self, function: FunctionKey, structure: &str, name: &str) -> Option<Binding> {
+        Python::attach(|py| {
+            self.of_struct(py, function, structure, name).unwrap_or_else(|e| Some(unsupported(py, &e)))
+        })
+    }
+
     fn warn(&self, warning: Diagnostic) {
         self.warnings.lock().unwrap_or_else(|e| e.into_inner()).push(warning);
     }

@@ -260,7 +260,8 @@ pub fn launch<'py>(
         let words = words.to_vec();
         let temporaries = temporaries.into_vec();
         let adjoints = adjoints.into_iter().map(Bound::unbind).collect();
-        let state = Recorded { adjoints, temporaries, ..Recorded::new(words, extents, bounds, facts, pass, held) };
+        let state =
+            Recorded { adjoints, temporaries, ..Recorded::new(words, extents, bounds, facts, pass, held) };
         let launch = Launch {
             kernel: object.clone().unbind(),
             instance,
@@ -400,7 +401,18 @@ impl Recorded {
         held: Vec<Py<PyAny>>,
     ) -> Recorded {
         let (adjoints, temporaries) = (Vec::new(), Vec::new());
-        Recorded { words, extents, bounds, facts, pass, code: None, held, adjoints, temporaries, used_on: None }
+        Recorded {
+            words,
+            extents,
+            bounds,
+            facts,
+            pass,
+            code: None,
+            held,
+            adjoints,
+            temporaries,
+            used_on: None,
+        }
     }
 
     /// Notes that work on `stream` uses the arguments' memory, which may be given back before the launch is.

@@ -12,7 +12,7 @@ use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType, PyWeakrefMethods, PyWeakrefReference};
 
 use crate::array::Array;
 use crate::composite::{Value, components_from, make_in, write_components};
@@ -53,6 +53,9 @@ pub struct StructVar {
     /// The object that stands for its type.
     r#type: Py<PyAny>,
 }
+
+/// The declarations by the names of their types.
+static DECLARED: Mutex<Option<HashMap<String, Vec<Py<PyWeakrefReference>>>>> = Mutex::new(None);
 
 impl Struct {
     /// The type.
@@ -115,7 +118,25 @@ impl Struct {
         let declared = Struct { ty, decl, cls: cls.clone().unbind(), fields, size, handle, instance_class };
         let declared = Bound::new(py, declared)?;
         register_struct(ty, declared.clone().into_any().unbind());
+        let mut all = DECLARED.lock().unwrap_or_else(|e| e.into_inner());
+        let named = all.get_or_insert_default().entry(decl.name.clone()).or_default();
+        named.push(PyWeakrefReference::new(&declared)?.unbind());
         Ok(declared)
+    }
+
+    /// The declarations of struct types of this name that are still there. Those of equal fields are one type, whatever
+    /// else their classes have.
+    pub fn declared<'py>(py: Python<'py>, name: &str) -> Vec<Bound<'py, Struct>> {
+        let mut all = DECLARED.lock().unwrap_or_else(|e| e.into_inner());
+        let Some(named) = all.as_mut().and_then(|all| all.get_mut(name)) else { return Vec::new() };
+        let alive = |entry: &Py<PyWeakrefReference>| entry.bind(py).upgrade_as::<Struct>().ok().flatten();
+        named.retain(|entry| alive(entry).is_some());
+        named.iter().filter_map(alive).collect()
+    }
+
+    /// The class that the struct was declared by.
+    pub fn class<'py>(&self, py: Python<'py>) -> Bound<'py, PyType> {
+        self.cls.bind(py).clone()
     }
 
     fn instance_class<'py>(slf: &Bound<'py, Struct>) -> PyResult<Bound<'py, PyAny>> {

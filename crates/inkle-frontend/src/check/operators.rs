@@ -305,7 +305,9 @@ impl FunctionCx<'_, '_> {
         // Offer the conversion of a literal, else of the narrower operand.
         let (ta, tb) = (self.type_of(a), self.type_of(b));
         let help = match (ta.and_then(Type::scalar), tb.and_then(Type::scalar)) {
-            (Some(x), Some(y)) if is_bitwise(op) && (x.is_float() || y.is_float()) => operator_help(op, x, ta, tb),
+            (Some(x), Some(y)) if is_bitwise(op) && (x.is_float() || y.is_float()) => {
+                operator_help(op, x, ta, tb)
+            }
             (Some(x), Some(y)) if x != y => {
                 // A literal gives way, unless that would drop its fraction.
                 let convert_b = if b.is_literal() {

@@ -176,7 +176,7 @@ impl FunctionCx<'_, '_> {
         match ty {
             Some(Type::Struct(s)) if !matches!(base, Place::Value(_)) => {
                 let Some(index) = s.field_index(attr) else {
-                    return Err(self.no_attribute(Type::Struct(s), attr, span));
+                    return self.attribute_of_class(Type::Struct(s), attr, span).map(Place::Value);
                 };
                 if let Place::Memory(reference) = base {
                     return Ok(Place::Memory(self.builder().field(reference, index as u32)));

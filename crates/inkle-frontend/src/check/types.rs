@@ -7,7 +7,7 @@ use super::codes;
 use super::expr::component_name;
 use super::function::{FunctionCx, Origin};
 use super::val::{R, Val};
-use crate::env::ConstValue;
+use crate::env::{Binding, ConstValue};
 use crate::tree::{Expr, ExprKind};
 
 /// Indices of one axis: one component or several.
@@ -84,7 +84,7 @@ impl FunctionCx<'_, '_> {
                         Ok(Val::Ir(self.builder().extract(whole, index as u32)))
                     }
                 },
-                None => Err(self.no_attribute(ty, attr, span)),
+                None => self.attribute_of_class(ty, attr, span),
             },
             Type::Transform(scalar) if attr == "p" || attr == "q" => {
                 let whole = self.value_of(val, span)?;
@@ -105,6 +105,29 @@ impl FunctionCx<'_, '_> {
                     _ => Err(self.no_attribute(ty, attr, span)),
                 },
             },
+        }
+    }
+
+    /// What the class of a struct has beside its fields, by way of a value. Functions found so are given what they are called
+    /// with, not the value.
+    pub(super) fn attribute_of_class(&mut self, ty: Type, attr: &str, span: Span) -> R<Val> {
+        let name = &ty.as_struct().expect("the caller asked for a struct").name;
+        let binding = match self.origin {
+            Origin::User(key) => self.checker.env.struct_attribute(key, name, attr),
+            Origin::Library(_) => None,
+        };
+        match binding {
+            // What a call may change is looked for by the names in its path, which no value is.
+            Some(Binding::Function(key)) if self.checker.function_changes_arguments(key) => {
+                let message =
+                    format!("`{attr}` changes its arguments and is called here by a value of {name}");
+                Err(self.report(
+                    Diagnostic::new(codes::NOT_CALLABLE, span, message)
+                        .help(format!("call it by the name of the struct: `{name}.{attr}(...)`")),
+                ))
+            }
+            Some(binding) => self.bound(binding, attr, span),
+            None => Err(self.no_attribute(ty, attr, span)),
         }
     }
 
