@@ -88,7 +88,9 @@ BASE = {
     "CAPTURED": "5.0",
     "AFTER": "",
 }
-BASE_RESULT = (1.0 + 1.0 + 0.25) * 2.0 + 500.0 + 1.0 + 2.0 + 3.0 + 4.0 + 7000.0 + 9.0 + 2.5 + 2.0 + float(sum(range(12)))
+BASE_RESULT = (
+    (1.0 + 1.0 + 0.25) * 2.0 + 500.0 + 1.0 + 2.0 + 3.0 + 4.0 + 7000.0 + 9.0 + 2.5 + 2.0 + float(sum(range(12)))
+)
 
 CHANGES = {
     "a global number": ({"SCALE": "11.0"}, 10.0),

@@ -230,7 +230,12 @@ def test_vectors_in_python():
 @pytest.mark.parametrize("number", [np.float32(2.0), np.float64(2.0), np.float16(2.0), np.int64(2), np.uint8(2)])
 @differs_from_warp("numbers of other types than the components' turn values into arrays of numpy")
 def test_numbers_of_numpy_scale_values(number):
-    for value in (wp.vec3(1.0, 2.0, 3.0), wp.vec2d(1.0, 2.0), wp.mat22(1.0, 2.0, 3.0, 4.0), wp.quat(1.0, 2.0, 3.0, 4.0)):
+    for value in (
+        wp.vec3(1.0, 2.0, 3.0),
+        wp.vec2d(1.0, 2.0),
+        wp.mat22(1.0, 2.0, 3.0, 4.0),
+        wp.quat(1.0, 2.0, 3.0, 4.0),
+    ):
         times, by = value * number, value / number
         assert type(times) is type(by) is type(value)
         assert times == value * 2.0 and by == value / 2.0
