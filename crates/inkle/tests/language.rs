@@ -268,6 +268,34 @@ fn integers_wrap_and_not_is_of_bits_or_truth() -> Result<()> {
 }
 
 #[inkle::func]
+fn narrowed(x: f32) -> [i64; 5] {
+    [x as u8 as i64, x as i8 as i64, x as u16 as i64, x as u32 as i64, x as i32 as i64]
+}
+
+#[inkle::kernel]
+fn narrows(x: &Array<f32>, out: &mut Array<i64>) {
+    let i = tid();
+    let all = narrowed(x[i]);
+    for k in 0..5 {
+        out[5 * i + k] = all[k];
+    }
+    out[5 * i] += 300.7f32 as u8 as i64 + -1.5f32 as u16 as i64;
+}
+
+#[test]
+fn casts_of_floats_are_those_of_the_host() -> Result<()> {
+    let numbers = [-1.5f32, 300.7, -300.7, 7e4, 5e9, -5e9, f32::NAN, 2.9];
+    let mut out = Array::zeros(5 * numbers.len())?;
+    narrows.launch(numbers.len(), (&Array::from_slice(&numbers)?, &mut out))?;
+    let expected = numbers.iter().flat_map(|x| {
+        let [first, rest @ ..] = narrowed(*x);
+        [first + 255].into_iter().chain(rest)
+    });
+    assert_eq!(out.to_vec()?, expected.collect::<Vec<_>>());
+    Ok(())
+}
+
+#[inkle::func]
 fn first_above(x: &Array<f32>, limit: f32) -> i32 {
     for k in 0..x.shape()[0] {
         if x[k] > limit {

@@ -9,7 +9,7 @@ use super::function::{FunctionCx, Origin};
 use super::val::{R, Val};
 use crate::env::ConstValue;
 
-/// What a call of the type `scalar` makes of a number, in kernels and on the host: integers wrap, as in C; floats lose
+/// What a call of the type `scalar` makes of a number, in Python's kernels and on its host: integers wrap, as in C; floats lose
 /// their fraction, become the nearest number of 32-bit signed and 64-bit integers, and wrap in other integers.
 pub fn converted(number: Constant, scalar: Scalar) -> Constant {
     match (number, way(scalar)) {
@@ -74,7 +74,8 @@ impl FunctionCx<'_, '_> {
                         .help("no integer type has more than 64 bits"),
                 ));
             }
-            return Ok(Val::Const(ConstValue::Typed(converted(c, scalar), scalar)));
+            let number = if self.follows_rust() { c.convert(scalar) } else { converted(c, scalar) };
+            return Ok(Val::Const(ConstValue::Typed(number, scalar)));
         }
         match self.type_of(val) {
             Some(Type::Scalar(_)) => {
@@ -93,7 +94,8 @@ impl FunctionCx<'_, '_> {
 
     fn scalar_cast(&mut self, value: Value, scalar: Scalar) -> Value {
         let from = self.function.ty(value);
-        let value = match way(scalar) {
+        // In Rust floats become the nearest number of every integer type.
+        let value = match way(scalar).filter(|_| !self.follows_rust()) {
             Some(wide) if from.is_float() => self.builder().cast(value, Type::Scalar(wide)),
             _ => value,
         };
