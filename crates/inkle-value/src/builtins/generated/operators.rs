@@ -9,4 +9,7 @@ builtin! {
     [F: Float, const N: usize] (Vector<N, F>, F) -> Vector<N, F>;
     [F: Float, const M: usize, const N: usize] (Matrix<N, M, F>, F) -> Matrix<N, M, F>;
     [F: Float] (Quaternion<F>, F) -> Quaternion<F>;
+    [F: Float, const N: usize] (F, Vector<N, F>) -> Vector<N, F>;
+    [F: Float, const M: usize, const N: usize] (F, Matrix<N, M, F>) -> Matrix<N, M, F>;
+    [F: Float] (F, Quaternion<F>) -> Quaternion<F>;
 }
