@@ -3,8 +3,8 @@
 Contestants take turns, each sample in a process of its own. A first result counts from the start of the process, with no
 kernel in any cache. On the CPU the reference is plain Rust over slices, on all cores by rayon, which rustc compiled before.
 CubeCL's CPU runtime is built with LLVM from its makers' site; here it gets the LLVM that inkle is built with, one major version
-older, by the C interface that both have. Its CUDA runtime needs NVRTC when it runs. Where CubeCL cannot be had it is left out, and
-the results say why.
+older, by the C interface that both have. Its CUDA runtime compiles with LLVM as well, and needs CUDA's libdevice (`CUDA_PATH`) when it
+runs. Where CubeCL cannot be had it is left out, and the results say why.
 """
 
 import argparse
