@@ -92,9 +92,9 @@ impl FunctionCx<'_, '_> {
                         let text = text.replace('%', "%%");
                         self.builder().effect(OpKind::Print(text), []);
                     }
-                    FormatPart::Value(expr, _) => {
+                    FormatPart::Value(expr, spec) => {
                         let val = self.expr(expr)?;
-                        self.print_value(&val, "", expr.span)?;
+                        self.print_value(&val, spec.as_deref().unwrap_or_default(), "", expr.span)?;
                     }
                 }
             }
@@ -103,10 +103,11 @@ impl FunctionCx<'_, '_> {
         }
         let val = self.expr(arg)?;
         self.span = span;
-        self.print_value(&val, "\n", arg.span)
+        self.print_value(&val, "", "\n", arg.span)
     }
 
-    fn print_value(&mut self, val: &Val, end: &str, span: Span) -> R<()> {
+    /// Prints a value, its numbers as the format specification of an f-string says.
+    fn print_value(&mut self, val: &Val, spec: &str, end: &str, span: Span) -> R<()> {
         match val {
             Val::Const(ConstValue::Str(text)) => {
                 let text = format!("{}{end}", text.replace('%', "%%"));
@@ -116,7 +117,7 @@ impl FunctionCx<'_, '_> {
             Val::Tuple(items) => {
                 for (i, item) in items.iter().enumerate() {
                     let end = if i + 1 == items.len() { end } else { " " };
-                    self.print_value(item, end, span)?;
+                    self.print_value(item, spec, end, span)?;
                 }
                 return Ok(());
             }
@@ -134,7 +135,8 @@ impl FunctionCx<'_, '_> {
                 );
             }
             Type::Scalar(s) => {
-                self.builder().effect(OpKind::Print(format!("{}{end}", conversion_of(s))), [value])
+                let conversion = self.conversion(s, spec, span)?;
+                self.builder().effect(OpKind::Print(format!("{conversion}{end}")), [value])
             }
             Type::Array(_) => {
                 let address = self.address(value);
@@ -145,7 +147,7 @@ impl FunctionCx<'_, '_> {
                     let part = self.builder().extract(value, index as u32);
                     self.builder().effect(OpKind::Print(format!("{}=", field.name)), []);
                     let end = if index + 1 == s.fields.len() { end } else { " " };
-                    self.print_value(&Val::Ir(part), end, span)?;
+                    self.print_value(&Val::Ir(part), spec, end, span)?;
                 }
             }
             Type::Ref(_) => {}
@@ -154,6 +156,7 @@ impl FunctionCx<'_, '_> {
                 let count = ty.component_count().expect("a composite");
                 let width = if let Type::Mat { cols, .. } = ty { cols } else { count };
                 let spaced = !matches!(ty, Type::Quat(_) | Type::Transform(_));
+                let conversion = self.conversion(scalar, spec, span)?;
                 let mut format = String::new();
                 let mut parts = Vec::new();
                 let grouped = matches!(ty, Type::Transform(_));
@@ -161,7 +164,7 @@ impl FunctionCx<'_, '_> {
                     if grouped && (i == 0 || i == 3) {
                         format.push_str(if i == 0 { "(" } else { ") (" });
                     }
-                    format.push_str(conversion_of(scalar));
+                    format.push_str(&conversion);
                     let row_ends = (i + 1) % width == 0 || (grouped && i == 2);
                     if !row_ends || spaced {
                         format.push(' ');
@@ -180,6 +183,41 @@ impl FunctionCx<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// The printf conversion of a number for the format specification of an f-string, `.2f` or `+06d`.
+    fn conversion(&mut self, scalar: Scalar, spec: &str, span: Span) -> R<String> {
+        let usual = conversion_of(scalar);
+        if spec.is_empty() {
+            return Ok(usual.to_owned());
+        }
+        let (flags, kind) = match spec.char_indices().next_back() {
+            Some((at, kind)) if kind.is_ascii_alphabetic() => (&spec[..at], Some(kind)),
+            _ => (spec, None),
+        };
+        let (align, flags) = match flags.strip_prefix('<') {
+            Some(rest) => ("-", rest),
+            None => ("", flags.strip_prefix('>').unwrap_or(flags)),
+        };
+        let numbers = flags.trim_start_matches(['+', ' ', '#', '0']);
+        let (width, precision) = numbers.split_once('.').unwrap_or((numbers, "0"));
+        let fits = match kind {
+            None => scalar.is_float() || !flags.contains('.'),
+            Some('e' | 'E' | 'f' | 'F' | 'g' | 'G') => scalar.is_float(),
+            Some('d' | 'x' | 'X' | 'o') => !scalar.is_float() && !flags.contains('.'),
+            Some(_) => false,
+        };
+        let is_number = |text: &str| text.len() <= 2 && text.bytes().all(|digit| digit.is_ascii_digit());
+        if !fits || !is_number(width) || !is_number(precision) || precision.is_empty() {
+            let message =
+                format!("kernels cannot print {} with `:{}`", scalar.python_name(), spec.escape_debug());
+            let help = "floats take `.2f`, `8.3e` or `g`, integers `d`, `04x` or `o`";
+            return Err(self.report(Diagnostic::new(codes::ARGUMENTS, span, message).help(help)));
+        }
+        // `%lld` has its length before its letter.
+        let (length, letter) = usual[1..].split_at(usual.len() - 2);
+        let letter = kind.filter(|kind| *kind != 'd').map_or(letter.to_owned(), String::from);
+        Ok(format!("%{align}{flags}{length}{letter}"))
     }
 
     /// `printf(format, values...)` by C's rules; strings known while compiling take `%s`.

@@ -24,6 +24,16 @@ kernel @prints(%0 n: i32, %1 f: f32, %2 b: bool, %3 v: vec<3, f32>, %4 q: quat<f
   print ", v = "
   print "%g %g %g ", %6, %7, %8
   print "\n"
+  print "%.2f", %1
+  print " "
+  print "%+8.3e %+8.3e %+8.3e ", %6, %7, %8
+  print " "
+  print "%06lld", %5
+  print " "
+  print "%-4x", %0
+  print "|"
+  print "%9g", %1
+  print "\n"
   print "%d %5.2f %lld text %%\n", %0, %1, %5
   breakpoint
   %13 = const 0 : i32
