@@ -5,5 +5,11 @@
 mod kernels;
 
 fn main() -> Result<(), inkle_build::Error> {
-    inkle_build::Kernels::new().kernel(kernels::control).kernel(kernels::smooth.of::<f32>()).build()
+    let kernels = inkle_build::Kernels::new().kernel(kernels::control).kernel(kernels::smooth.of::<f32>());
+    if cfg!(feature = "gpu") {
+        // PTX is for every GPU from the one it names on: the driver makes code of it, so building takes nothing of NVIDIA's.
+        kernels.usual_targets().target("compute_75").build()
+    } else {
+        kernels.build()
+    }
 }

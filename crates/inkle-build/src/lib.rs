@@ -30,9 +30,8 @@
 //!     inkle_build::Kernels::new()
 //!         .kernel(kernels::saxpy)
 //!         .kernel(kernels::scale.of::<f32>()) // a generic kernel: every instance that the program launches
-//!         .target("x86-64-v3")
-//!         .target("aarch64")
-//!         .target("sm_90")
+//!         .usual_targets() // the CPUs of the kind that the crate is built for; alone it need not be said
+//!         .target("compute_75") // and NVIDIA's GPUs from Turing on
 //!         .build()
 //! }
 //! ```
@@ -76,6 +75,8 @@ use inkle_graph::bundle::CodeTarget;
 pub struct Kernels {
     kernels: Vec<AnyKernel>,
     targets: Vec<String>,
+    /// Whether those that there are without any are meant too.
+    usual: bool,
 }
 
 /// Why a build script could not compile the kernels. Returned by `main`, it shows as text.
@@ -166,9 +167,15 @@ impl Kernels {
     /// `compute_75` (PTX for GPUs of this compute capability and newer), `sm_90` (machine code for GPUs of this one).
     ///
     /// A program takes the best that it can run. Without any target there is code for x86-64-v2 and x86-64-v3, or for
-    /// aarch64, by what the crate is built for.
+    /// aarch64, by what the crate is built for; [`usual_targets`](Kernels::usual_targets) adds that to targets that are named.
     pub fn target(mut self, name: impl Into<String>) -> Kernels {
         self.targets.push(name.into());
+        self
+    }
+
+    /// Adds the targets that there are without any: all CPUs of the kind that the crate is built for. For crates that add GPUs to them.
+    pub fn usual_targets(mut self) -> Kernels {
+        self.usual = true;
         self
     }
 
@@ -190,15 +197,22 @@ impl Kernels {
         if self.kernels.is_empty() {
             return Err(Error::NoKernels);
         }
+        inkle::compile_ahead(&self.kernels, &self.code_targets(processor)?).map_err(Error::Compile)
+    }
+
+    /// What there is code for, each once.
+    fn code_targets(&self, processor: &str) -> Result<Vec<CodeTarget>, Error> {
         let usual: &[&str] = match processor {
             "x86_64" => &["x86-64-v2", "x86-64-v3"],
             "aarch64" => &["aarch64"],
             _ => &[],
         };
-        let named = self.targets.iter().map(String::as_str);
-        let names: Vec<&str> = if self.targets.is_empty() { usual.to_vec() } else { named.collect() };
-        if names.is_empty() {
-            return Err(Error::Processor { name: processor.to_owned() });
+        let mut names: Vec<&str> = self.targets.iter().map(String::as_str).collect();
+        if self.usual || names.is_empty() {
+            if usual.is_empty() {
+                return Err(Error::Processor { name: processor.to_owned() });
+            }
+            names.splice(0..0, usual.iter().copied());
         }
         let mut targets: Vec<CodeTarget> = Vec::new();
         for name in names {
@@ -207,7 +221,7 @@ impl Kernels {
                 targets.push(target);
             }
         }
-        inkle::compile_ahead(&self.kernels, &targets).map_err(Error::Compile)
+        Ok(targets)
     }
 }
 
@@ -271,6 +285,21 @@ mod tests {
             Ok(cubin) => assert!(holds(&cubin, b"\x7fELF") && !holds(&cubin, b".target sm_90\n")),
             Err(error) => assert!(error.to_string().contains("nvJitLink"), "{error}"),
         }
+    }
+
+    #[test]
+    fn gpus_come_to_the_usual_targets() {
+        let targets = |kernels: Kernels| {
+            let targets = kernels.code_targets("x86_64").unwrap();
+            targets.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let usual = ["x86-64-v2", "x86-64-v3"].map(str::to_owned);
+        assert_eq!(targets(Kernels::new()), usual);
+        assert_eq!(targets(Kernels::new().target("sm_90")), ["sm_90"]);
+        let both = Kernels::new().target("x86-64-v3").target("sm_90").usual_targets();
+        assert_eq!(targets(both), ["x86-64-v2", "x86-64-v3", "sm_90"]);
+        let none = Kernels::new().usual_targets().target("sm_90").code_targets("riscv64");
+        assert!(matches!(none, Err(Error::Processor { .. })));
     }
 
     #[test]

@@ -4,11 +4,13 @@
 //! joints to where the policy, or without one a sine, wants them, with a controller at 1 kHz.
 //!
 //!     cargo run -p inkle-robot --profile replay -- [TURNS [POLICY INPUT OUTPUT]]
+//!
+//! With the feature `gpu` it runs on an NVIDIA GPU where there is one; `INKLE_ROBOT_DEVICE=cpu` keeps it from that.
 #![forbid(unsafe_code)]
 
 mod kernels;
 
-use inkle::{Array, Device, Graph};
+use inkle::{Array, Graph};
 use kernels::{Joint, control, smooth};
 
 const JOINTS: usize = 12;
@@ -18,15 +20,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let turns = args.first().map_or(Ok(2000), |text| text.parse())?;
     inkle::include_kernels!()?;
+    if let Ok(name) = std::env::var("INKLE_ROBOT_DEVICE") {
+        inkle::set_default_device(inkle::device(&name)?);
+    }
+    let device = inkle::default_device();
     let policy = match args.get(1..) {
-        Some([file, input, output]) => {
-            Some((Graph::load(file, Device::cpu())?, input.as_str(), output.as_str()))
-        }
+        Some([file, input, output]) => Some((Graph::load(file, device)?, input.as_str(), output.as_str())),
         Some([]) | None => None,
         Some(_) => return Err("usage: inkle-robot [TURNS [POLICY INPUT OUTPUT]]".into()),
     };
     let error = run(turns, policy.as_ref().map(|(graph, input, output)| (graph, *input, *output)))?;
-    println!("after {turns} turns the joints are {error:.4} rad from where they should be");
+    println!("after {turns} turns on {device} the joints are {error:.4} rad from where they should be");
     Ok(())
 }
 
