@@ -61,6 +61,10 @@ fn structure(item: &syn::DeriveInput, data: &syn::DataStruct) -> syn::Result<Tok
                 }
 
                 impl #decl __ink::Argument for #ident #use_ #bounds {
+                    fn param_type() -> __ink::Type {
+                        <Self as __ink::Typed>::ty()
+                    }
+
                     fn pack<'__pack>(&'__pack self, __pack: &mut __ink::Packer<'_, '__pack>) -> ::inkle::Result<()> {
                         __pack.begin(<Self as __ink::Typed>::ty());
                         #(__ink::Argument::pack(&self.#names, __pack)?;)*
@@ -89,8 +93,8 @@ fn structure(item: &syn::DeriveInput, data: &syn::DataStruct) -> syn::Result<Tok
 
                 fn fetch(bytes: &[u8]) -> Self {
                     let mut fields = __ink::FieldOffsets::of(<Self as __ink::Typed>::ty());
-                    #(let #names = <#types as ::inkle::Value>::fetch(&bytes[fields.next_offset()..]);)*
-                    Self { #(#names),* }
+                    // In the order of the fields, and without variables of their names: a kernel of such a name would not let them be.
+                    Self { #(#names: <#types as ::inkle::Value>::fetch(&bytes[fields.next_offset()..])),* }
                 }
             }
         };

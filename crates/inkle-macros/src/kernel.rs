@@ -47,7 +47,8 @@ pub fn expand(options: TokenStream, mut item: syn::ItemFn) -> syn::Result<TokenS
     let args: Vec<_> = (0..types.len()).map(|n| format_ident!("__arg{n}")).collect();
     // What cannot be passed is reported where its type is written.
     let packs = types.iter().zip(&args);
-    let packs = packs.map(|(ty, arg)| quote_spanned!(ty.span()=> __ink::Argument::pack(&#arg, __pack)?;));
+    let packs =
+        packs.map(|(ty, arg)| quote_spanned!(ty.span()=> <#ty as __ink::Argument>::pack(&#arg, __pack)?;));
     let packs: Vec<_> = packs.collect();
     let set = settings.iter().map(|Setting { name, value }| match name == "launch_bounds" {
         true => quote_spanned!(value.span()=> settings.#name = ::core::convert::From::from(#value);),
@@ -109,7 +110,7 @@ pub fn expand(options: TokenStream, mut item: syn::ItemFn) -> syn::Result<TokenS
             }
 
             fn params #decl () -> ::std::vec::Vec<__ink::ParamSpec> #bounds {
-                ::std::vec![#(__ink::exact(<#types as __ink::Typed>::ty())),*]
+                ::std::vec![#(__ink::exact(<#types as __ink::Argument>::param_type())),*]
             }
 
             #[inline]

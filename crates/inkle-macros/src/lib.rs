@@ -3,8 +3,9 @@
 //! A function becomes two things. Its *tree* is data beside the code: the body in the form that the checker of every source
 //! language reads, with names made unique and control flow made of statements. Its *shadow* is the body itself, in a
 //! closure that is never called: there rustc checks names, types, mutability and borrows, and reports mistakes where they
-//! are. What rustc infers reaches the tree through sites: a literal `0.5` becomes `lit(&site, 0.5)` in the shadow, where
-//! `site` is a `Site<T>` whose `T` the program can read, and a conversion to that type in the tree.
+//! are. What rustc infers reaches the tree through sites: a literal `0.5` becomes
+//! `if true { 0.5 } else { site.value() }` in the shadow, where `site` is a `Site<T>` whose `T` the program can read, and a conversion
+//! to that type in the tree.
 //!
 //! - `kernel.rs`, `func.rs`, `derive.rs`, `options.rs`: what each attribute makes.
 //! - `lower/`: expressions, statements, loops and patterns of Rust as kernel trees.

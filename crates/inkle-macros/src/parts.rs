@@ -3,9 +3,10 @@
 use inkle_frontend::respan;
 use inkle_frontend::tree::{FunctionDef, ParamDef, ParamKind};
 use proc_macro2::{Span as Place, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 
 use crate::generics::{self, Variable};
 use crate::lower::{Lower, Name};
@@ -94,15 +95,18 @@ pub fn take_apart(item: &mut syn::ItemFn, variables: &[Variable], is_kernel: boo
     let last = item.block.brace_token.span.close();
     let source = Source::new(first_place(item), last);
     let names: Vec<String> = variables.iter().map(|v| v.name().to_string()).collect();
-    let mut lower = Lower::new(&source, if is_kernel { Vec::new() } else { names.clone() });
+    let mut lower = Lower::new(&source, variables, is_kernel);
     let params = params(&item.sig)?;
     let defs = params.iter().map(|param| {
-        let name = lower.param(&param.name, refers(&param.ty));
+        let name = lower.param(&param.name, &param.ty, refers(&param.ty));
         let span = source.span(param.name.span());
         ParamDef { name, annotation: None, default: None, kind: ParamKind::Normal, span }
     });
     let defs: Vec<ParamDef> = defs.collect();
-    let returns = !matches!(item.sig.output, syn::ReturnType::Default);
+    let returns = match &item.sig.output {
+        syn::ReturnType::Type(_, ty) => Some((**ty).clone()),
+        syn::ReturnType::Default => None,
+    };
     let body = lower.body(&mut item.block, returns)?;
     let name_span = source.span(item.sig.ident.span());
     let mut def = FunctionDef {
@@ -313,8 +317,9 @@ fn entry(name: &Name) -> TokenStream {
         Name::Not(site) => quote!(__ink::Name::not(__sites[#site])),
         Name::SignOfZero(site) => quote!(__ink::Name::sign_of_zero(__sites[#site])),
         Name::Written(ty) => quote!(__ink::Name::Type(<#ty as __ink::Typed>::ty())),
+        Name::Cast(site, ty) => quote!(__ink::Name::cast(__sites[#site], <#ty as __ink::Typed>::ty())),
         Name::Callee(path) => quote!(<#path as __ink::Callable>::callee()),
-        Name::Constant(value) => quote!(__ink::Name::constant(#value)),
+        Name::Constant(value) => quote_spanned!(value.span()=> __ink::Name::constant(#value)),
     }
 }
 
@@ -337,7 +342,7 @@ fn refuse_recursion(names: &[Name], own: &syn::Ident) -> syn::Result<()> {
 fn refuse_variables(names: &[Name], variables: &[String]) -> syn::Result<()> {
     for name in names {
         let tokens = match name {
-            Name::Written(ty) => ty.to_token_stream(),
+            Name::Written(ty) | Name::Cast(_, ty) => ty.to_token_stream(),
             Name::Constant(value) => value.to_token_stream(),
             _ => continue,
         };

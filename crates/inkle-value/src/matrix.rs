@@ -92,6 +92,20 @@ impl<const R: usize, const C: usize, T> IndexMut<[usize; 2]> for Matrix<R, C, T>
     }
 }
 
+impl<const R: usize, const C: usize, T> Index<(usize, usize)> for Matrix<R, C, T> {
+    type Output = T;
+
+    fn index(&self, (row, column): (usize, usize)) -> &T {
+        &self[[row, column]]
+    }
+}
+
+impl<const R: usize, const C: usize, T> IndexMut<(usize, usize)> for Matrix<R, C, T> {
+    fn index_mut(&mut self, (row, column): (usize, usize)) -> &mut T {
+        &mut self[[row, column]]
+    }
+}
+
 macro_rules! elementwise {
     ($($op:ident $method:ident, $assign:ident $assign_method:ident),*) => { $(
         impl<const R: usize, const C: usize, T: Number> $op for Matrix<R, C, T> {

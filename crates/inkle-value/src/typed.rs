@@ -7,7 +7,8 @@ use crate::scalar::Number;
 /// What kernels and their functions can have as a variable.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no type of kernels",
-    label = "kernels know numbers, vectors, matrices, arrays and `#[derive(inkle::Struct)]` structs"
+    label = "kernels know numbers, vectors, matrices, arrays and `#[derive(inkle::Struct)]` structs",
+    note = "write `#[derive(Clone, Copy, inkle::Struct)]` before a struct of your own to make it a value"
 )]
 pub trait Typed {
     /// The type as the compiler knows it.

@@ -15,7 +15,8 @@ use crate::vector::Vector;
 /// Scalars, vectors, matrices, quaternions, transforms, and structs with `#[derive(inkle::Struct)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no value of kernels",
-    label = "kernels know scalars, vectors, matrices, quaternions, transforms and `#[derive(inkle::Struct)]` structs"
+    label = "kernels know scalars, vectors, matrices, quaternions, transforms and `#[derive(inkle::Struct)]` structs",
+    note = "write `#[derive(Clone, Copy, inkle::Struct)]` before a struct of your own to make it a value"
 )]
 pub trait Value: Typed + Copy + Send + Sync + 'static {
     /// Stores the value in `bytes`, which are as many as the type's size.

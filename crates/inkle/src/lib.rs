@@ -258,16 +258,24 @@ pub use inkle_macros::func;
 ///
 /// Values ([`Value`]), `&Array<T, D>` and `&mut Array<T, D>`, and structs with
 /// [`#[derive(inkle::Struct)]`](macro@Struct). Kernels can be generic over types bounded by [`Scalar`], [`Number`],
-/// [`Float`] or [`Int`], and over `const N: usize`. A number of such a type is written `T::ONE` or `T::from_f64(0.5)`.
+/// [`Float`] or [`Int`], and over `const N: usize`. A number of such a type is written `T::ONE` or `T::from_f64(0.5)`, a vector of them
+/// `Vector::<N, T>::splat(x)`.
 ///
 /// # The body
 ///
 /// It is Rust and means what it means in Rust: `let` with shadowing, `if`, `match`, `loop`, `while`, `for` over ranges
 /// (with `step_by` and `rev`) and over `[f32; 3]` and the like, labels, `break` with values, `return`, structs, tuples and arrays. Integers wrap. Elements are
 /// `x[i]` and `x[(i, j)]`, with indices that are `i32` or `usize`. It calls the functions of [`builtins`], functions
-/// with [`#[inkle::func]`](macro@func) and methods of numbers (`sqrt`, `clamp`, `powi` ...). `assert!`, `assert_eq!` and `println!` work.
+/// with [`#[inkle::func]`](macro@func) and methods of numbers (`sqrt`, `clamp`, `powi`, `sin_cos`, `to_bits` ...). `as` gives the number
+/// nearest to a float, as it does in Rust. `assert!`, `assert_eq!` and `println!` work, the latter with `{}` and `{:.3}`, where vectors show
+/// as their numbers.
 /// A `let` can name a place, `let body = &mut bodies[i];`, which is then written through the name. Closures, `?` and calls of other
 /// functions are refused by rustc, at their place.
+///
+/// # Its name
+///
+/// The kernel is a value, as a constant is. So in its module, and where it is imported, no variable or parameter can have its name; rustc
+/// says of one that does that it cannot shadow a unit struct. Names that are verbs (`integrate`, `apply_forces`) do not get in the way.
 ///
 /// # Options
 ///

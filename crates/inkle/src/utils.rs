@@ -227,6 +227,12 @@ macro_rules! map {
             mapped.launch(result.len(), ($($name,)+ result))
         })($out, ($($array,)+))
     }};
+    ($($other:tt)*) => {
+        ::core::compile_error!(
+            "`map!` takes a function with its types and in braces, the arrays in a tuple, and the array of results: \
+             `map!(|x: f32, y: f32| -> f32 { x * y }, (&xs, &ys), &mut out)`"
+        )
+    };
 }
 
 /// What [`map!`](crate::map) checks.

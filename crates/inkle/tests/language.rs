@@ -564,3 +564,172 @@ fn loops_run_over_arrays() -> Result<()> {
     assert_eq!(out.to_vec()?, (0..4).map(|i| over_arrays(i as i32, own[i])).collect::<Vec<_>>());
     Ok(())
 }
+
+#[inkle::func]
+fn nearest(x: f32, y: f64) -> (i8, u8, i16, u16) {
+    (x as i8, y as u8, y as i16, x as u16)
+}
+
+#[inkle::func]
+fn nearest_wide(x: f32, y: f64) -> (u32, i32, u64, i64) {
+    (x as u32 ^ y as u32, x as i32, y as u64, x as i64)
+}
+
+#[derive(Clone, Copy, PartialEq, Debug, Struct)]
+struct Converted {
+    narrow: [i32; 4],
+    wide: [u64; 4],
+}
+
+#[inkle::func]
+fn converted(x: f32) -> Converted {
+    let (a, b, c, d) = nearest(x, x as f64);
+    let (e, f, g, h) = nearest_wide(x, x as f64);
+    Converted {
+        narrow: [a as i32, b as i32, c as i32, d as i32],
+        wide: [e as u64, f as u64, g, h as u64 ^ 5_000_000_000 as u64],
+    }
+}
+
+#[inkle::kernel]
+fn convert(x: &Array<f32>, out: &mut Array<Converted>) {
+    let i = tid();
+    out[i] = converted(x[i]);
+}
+
+#[test]
+fn as_gives_the_nearest_integer() -> Result<()> {
+    let x = [
+        0.0,
+        -0.5,
+        1.9,
+        -1.9,
+        127.5,
+        128.0,
+        -129.0,
+        255.9,
+        256.0,
+        -1.0,
+        65535.9,
+        65536.0,
+        3e9,
+        -3e9,
+        4294967296.0,
+        1e30,
+    ];
+    let x: Vec<f32> = x.into_iter().chain([f32::NAN, f32::INFINITY, f32::NEG_INFINITY]).collect();
+    let nothing = Converted { narrow: [0; 4], wide: [0; 4] };
+    let mut out = Array::full(x.len(), nothing)?;
+    convert.launch(x.len(), (&Array::from_slice(&x)?, &mut out))?;
+    for (x, out) in x.iter().zip(out.to_vec()?) {
+        assert_eq!(out, converted(*x), "{x}");
+    }
+    Ok(())
+}
+
+#[inkle::kernel]
+fn matched(modes: &Array<Mode>, out: &mut Array<bool>) {
+    let i = tid();
+    let moves = matches!(modes[i], Mode::Slow | Mode::Fast);
+    out[i] = moves && !matches!(i, n if n % 2 == 0) || matches!((i, moves), (8.., false));
+}
+
+#[test]
+fn matches_is_a_match() -> Result<()> {
+    let modes: Vec<Mode> = (0..10).map(|i| [Mode::Off, Mode::Slow, Mode::Fast][i % 3]).collect();
+    let mut out = Array::zeros(10)?;
+    matched.launch(10, (&Array::from_slice(&modes)?, &mut out))?;
+    let expected = modes.iter().enumerate().map(|(i, mode)| {
+        let moves = matches!(mode, Mode::Slow | Mode::Fast);
+        moves && !matches!(i, n if n % 2 == 0) || matches!((i, moves), (8.., false))
+    });
+    assert_eq!(out.to_vec()?, expected.collect::<Vec<_>>());
+    Ok(())
+}
+
+#[inkle::kernel]
+fn unused_values(count: &mut Array<i32>) {
+    (atomic_add(count, 0, 1), atomic_add(count, 1, 2));
+    let _ = (atomic_add(count, 2, 3), 1);
+    ((atomic_add(count, 3, 4), 0), tid());
+}
+
+#[test]
+fn what_happens_in_unused_values_happens() -> Result<()> {
+    let mut count = Array::zeros(4)?;
+    unused_values.launch(10, (&mut count,))?;
+    assert_eq!(count.to_vec()?, [10, 20, 30, 40]);
+    Ok(())
+}
+
+#[inkle::func]
+fn of_bits(x: f32, n: i32) -> (f32, f32, u32, i64) {
+    let (sine, cosine) = x.sin_cos();
+    let turned = f32::from_bits(x.to_bits() ^ 0x8000_0000);
+    let rounded = x.round_ties_even().copysign(turned);
+    let bits = n.count_ones() + 100 * n.leading_zeros() + (n as u8 | 64).trailing_zeros();
+    let signs = if n.is_negative() || !(n - 3).is_positive() { 1 } else { 0 };
+    (sine * cosine, turned + rounded, bits, (n as i64 - 4).pow(5) + n.pow(0) as i64 + signs)
+}
+
+#[inkle::kernel]
+fn look_at_bits(
+    x: &Array<f32>,
+    products: &mut Array<f32>,
+    turned: &mut Array<f32>,
+    counts: &mut Array<u32>,
+    powers: &mut Array<i64>,
+) {
+    let i = tid();
+    (products[i], turned[i], counts[i], powers[i]) = of_bits(x[i], i);
+}
+
+#[test]
+fn methods_look_at_bits_signs_and_powers() -> Result<()> {
+    let x: Vec<f32> = (0..9).map(|i| 0.75 * i as f32 - 2.0).collect();
+    let (mut products, mut turned) = (Array::zeros(9)?, Array::zeros(9)?);
+    let (mut counts, mut powers) = (Array::zeros(9)?, Array::zeros(9)?);
+    look_at_bits
+        .launch(9, (&Array::from_slice(&x)?, &mut products, &mut turned, &mut counts, &mut powers))?;
+    for i in 0..9 {
+        let expected = of_bits(x[i], i as i32);
+        assert!((products.get([i])? - expected.0).abs() < 1e-6);
+        assert_eq!(
+            (turned.get([i])?, counts.get([i])?, powers.get([i])?),
+            (expected.1, expected.2, expected.3)
+        );
+    }
+    Ok(())
+}
+
+#[inkle::func]
+fn composed<const N: usize, T: Float>(v: Vector<N, T>, place: usize, scale: T) -> T {
+    let mut unit = Vector::<N, T>::zero();
+    unit[place] = scale;
+    let turned =
+        (Matrix::<N, N, T>::identity() + Matrix::<N, N, T>::zero()) * (Vector::<N, T>::splat(T::ONE) + unit);
+    let quat = Quaternion::new(T::ZERO, T::ZERO, T::ZERO, scale);
+    let pose = Transform::new(Vector::<3, T>::new(scale, T::ZERO, T::ONE), Quaternion::<T>::identity());
+    let mut sum = quat.w + pose.p.x + pose.q.w + Transform::<T>::identity().p.z;
+    for i in 0..N {
+        sum += turned[i] * v[i];
+    }
+    sum
+}
+
+#[inkle::kernel]
+fn compose<const N: usize, T: Float>(v: &Array<Vector<N, T>>, out: &mut Array<T>) {
+    let i = tid();
+    let other: Vector<2, T> = Vector::zero();
+    out[i] = composed(v[i], 1, T::from_f64(2.0)) + other.y + Vector::<2, T>::splat(T::ONE).x;
+}
+
+#[test]
+fn vectors_and_the_like_are_made_in_generic_code() -> Result<()> {
+    let (v, w) = (Vector::<3, f64>::new(1.0, 2.0, 3.0), Vec2::new(4.0, 5.0));
+    let (mut x, mut y) = (Array::zeros(1)?, Array::zeros(1)?);
+    compose.launch(1, (&Array::from_slice(&[v])?, &mut x))?;
+    compose.launch(1, (&Array::from_slice(&[w])?, &mut y))?;
+    assert_eq!((x.get([0])?, y.get([0])?), (composed(v, 1, 2.0) + 1.0, composed(w, 1, 2.0) + 1.0));
+    Ok(())
+}

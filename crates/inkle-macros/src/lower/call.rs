@@ -2,11 +2,13 @@
 
 use inkle_diag::Span;
 use inkle_frontend::tree::{BinOp, CmpOp, Expr, ExprKind, FormatPart, StmtKind, UnOp};
-use quote::quote_spanned;
+use quote::{ToTokens, quote_spanned};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 
-use super::{Lower, Name, builtin, call, int, named, unit, verbatim};
+use crate::generics;
+
+use super::{Dest, Lower, Name, builtin, call, int, named, unit, verbatim};
 
 /// Types whose functions can be called by the type's name.
 const SCALARS: [&str; 15] = [
@@ -47,6 +49,8 @@ const METHODS: &[(&str, &str, usize)] = &[
     ("to_degrees", "degrees", 0),
     ("transposed", "transpose", 0),
     ("atan2", "atan2", 1),
+    ("copysign", "copysign", 1),
+    ("round_ties_even", "rint", 0),
     ("powf", "pow", 1),
     ("min", "min", 1),
     ("max", "max", 1),
@@ -157,6 +161,9 @@ impl Lower<'_> {
         path.segments.pop_punct();
         let ty = syn::Type::Path(syn::TypePath { qself: None, path });
         let is_variable = self.variables.iter().any(|v| v == owner);
+        if !is_variable && (self.depends(&ty) || is_left_open(&ty)) {
+            return self.composed(expr, &ty, last, span);
+        }
         if called.args.is_empty() && !is_variable {
             return self.name(Name::Constant(Box::new(whole)), span);
         }
@@ -165,6 +172,16 @@ impl Lower<'_> {
                 let args = self.exprs(called.args.iter_mut());
                 let ty = self.written(&ty, span);
                 call(ty, args, span)
+            }
+            "from_f32" if matches!(owner, "f16" | "bf16") => {
+                let args = self.exprs(called.args.iter_mut());
+                let ty = self.written(&ty, span);
+                call(ty, args, span)
+            }
+            "from_bits" if SCALARS.contains(&owner) && called.args.len() == 1 => {
+                let mut args = self.exprs(called.args.iter_mut());
+                args.push(self.written(&ty, span));
+                call(builtin("bitcast", span), args, span)
             }
             "from_rows" if called.args.len() == 1 => {
                 let mut items = Vec::new();
@@ -201,6 +218,91 @@ impl Lower<'_> {
         }
     }
 
+    /// Whether a type is one that only calls of the function tell.
+    fn depends(&self, ty: &syn::Type) -> bool {
+        generics::mentions(ty.to_token_stream(), &self.variables)
+    }
+
+    /// A vector, matrix, quaternion or transform by a function of its type, `Vector::<N, T>::splat(x)` or `Vector::new(x, y)`, where
+    /// the type depends on the function's variables or is not written out.
+    fn composed(&mut self, expr: &mut syn::Expr, ty: &syn::Type, last: &str, span: Span) -> Expr {
+        let syn::Expr::Call(called) = expr else { unreachable!("the caller saw a call") };
+        let args = self.exprs(called.args.iter_mut());
+        if self.variables.is_empty() && (last == "zero" || !args.is_empty()) {
+            // Its type is what rustc infers.
+            let site = self.pass(expr);
+            let ty = self.name(Name::Type(site), span);
+            return call(ty, args, span);
+        }
+        let syn::Type::Path(path) = ty else { unreachable!("the type of a path is one") };
+        let segment = path.path.segments.last().expect("a path has a segment");
+        let given: Vec<syn::GenericArgument> = match &segment.arguments {
+            syn::PathArguments::AngleBracketed(given) => given.args.iter().cloned().collect(),
+            _ => Vec::new(),
+        };
+        let scalar = |this: &mut Self, index: usize| match given.get(index) {
+            Some(syn::GenericArgument::Type(ty)) => this.written(ty, span),
+            _ => builtin("f32", span),
+        };
+        let size = |this: &mut Self, index: usize| match given.get(index) {
+            Some(syn::GenericArgument::Type(syn::Type::Path(path))) => {
+                this.expr(&mut syn::Expr::Path(syn::ExprPath {
+                    attrs: Vec::new(),
+                    qself: None,
+                    path: path.path.clone(),
+                }))
+            }
+            Some(syn::GenericArgument::Const(size)) => match size {
+                syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(size), .. }) => {
+                    int(size.base10_parse().unwrap_or_default(), span)
+                }
+                other => this.error(other, "kernels need a size here that is a number or a name"),
+            },
+            _ => unit(span),
+        };
+        let is_open = given.is_empty() && segment.ident != "Quaternion" && segment.ident != "Transform";
+        let (name, last) = (segment.ident.to_string(), last);
+        let (of, args, keywords) = match (name.as_str(), last) {
+            ("Vector" | "Matrix", "splat" | "zero" | "identity") if is_open => {
+                let message =
+                    format!("in generic code the type is written out: `{name}::<.., T>::{last}(..)`");
+                return self.error(ty, message);
+            }
+            ("Vector" | "Matrix", "new" | "from_array" | "from_rows") if is_open => {
+                (if name == "Vector" { "vector" } else { "matrix" }, args, Vec::new())
+            }
+            ("Vector", "new" | "splat" | "zero" | "from_array") => {
+                let (length, dtype) = (size(self, 0), scalar(self, 1));
+                let args =
+                    if last == "zero" { vec![call(dtype.clone(), vec![int(0, span)], span)] } else { args };
+                ("vector", args, vec![(Some("length".to_owned()), length), (Some("dtype".to_owned()), dtype)])
+            }
+            ("Matrix", "identity") => ("identity", vec![size(self, 0), scalar(self, 2)], Vec::new()),
+            ("Matrix", "zero") => {
+                let dtype = scalar(self, 2);
+                let shape = Expr::new(ExprKind::Tuple(vec![size(self, 0), size(self, 1)]), span);
+                let args =
+                    if last == "zero" { vec![call(dtype.clone(), vec![int(0, span)], span)] } else { args };
+                ("matrix", args, vec![(Some("shape".to_owned()), shape), (Some("dtype".to_owned()), dtype)])
+            }
+            ("Quaternion", "new") => ("quaternion", args, Vec::new()),
+            ("Quaternion", "identity") => {
+                ("quat_identity", Vec::new(), vec![(Some("dtype".to_owned()), scalar(self, 0))])
+            }
+            ("Transform", "new") => ("transformation", args, Vec::new()),
+            ("Transform", "identity") => {
+                ("transform_identity", Vec::new(), vec![(Some("dtype".to_owned()), scalar(self, 0))])
+            }
+            _ => {
+                let message = format!(
+                    "generic functions of kernels cannot call `{name}::{last}` of a type with their parameters"
+                );
+                return self.error(ty, message);
+            }
+        };
+        Expr::new(ExprKind::Call { func: builtin(of, span), args, keywords }, span)
+    }
+
     pub(super) fn method(&mut self, expr: &mut syn::Expr, span: Span) -> Expr {
         let syn::Expr::MethodCall(method) = expr else { unreachable!("the caller saw a method call") };
         let name = method.method.to_string();
@@ -215,6 +317,11 @@ impl Lower<'_> {
             let site = self.pass(expr);
             let ty = self.name(Name::Type(site), span);
             return call(ty, vec![receiver], span);
+        }
+        if name == "to_bits" && values.is_empty() {
+            let site = self.pass(expr);
+            let ty = self.name(Name::Type(site), span);
+            return call(builtin("bitcast", span), vec![receiver, ty], span);
         }
         let at = method.method.clone();
         // A site needs a value, and what these are called on can be a place that is only looked at.
@@ -288,6 +395,43 @@ impl Lower<'_> {
                 let test = compare(rest.clone(), CmpOp::Lt, number(0));
                 choose(test, binary(BinOp::Add, rest.clone(), size), rest)
             }
+            ("pow", 1) => match self.whole(&args[0]) {
+                Some(mut power @ 0..=64) => {
+                    let mut square = self.keep(receiver);
+                    let mut product = number(1);
+                    while power > 0 {
+                        if power % 2 == 1 {
+                            product = self.keep(binary(BinOp::Mul, product, square.clone()));
+                        }
+                        power /= 2;
+                        if power > 0 {
+                            square = self.keep(binary(BinOp::Mul, square.clone(), square));
+                        }
+                    }
+                    product
+                }
+                _ => self.error(
+                    at,
+                    "kernels know the powers of integers whose exponent is written out, up to 64: `n.pow(2)`; of floats `powi` and `powf`",
+                ),
+            },
+            ("sin_cos", 0) => {
+                let x = self.keep(receiver);
+                let items = ["sin", "cos"].map(|of| call(builtin(of, span), vec![x.clone()], span));
+                Expr::new(ExprKind::Tuple(items.into()), span)
+            }
+            ("count_ones" | "leading_zeros" | "trailing_zeros", 0) => {
+                let of = match name {
+                    "count_ones" => "popcount",
+                    "leading_zeros" => "clz",
+                    _ => "ctz",
+                };
+                call(builtin("u32", span), vec![call(builtin(of, span), vec![receiver], span)], span)
+            }
+            ("is_positive", 0) => compare(receiver, CmpOp::Gt, number(0)),
+            ("is_negative", 0) => compare(receiver, CmpOp::Lt, number(0)),
+            ("to_f32", 0) => call(builtin("f32", span), vec![receiver], span),
+            ("to_f64", 0) => call(builtin("f64", span), vec![receiver], span),
             ("signum", 0) => {
                 let x = self.keep(receiver);
                 let below = compare(x.clone(), CmpOp::Lt, number(0));
@@ -299,10 +443,24 @@ impl Lower<'_> {
             _ => self.error(
                 at,
                 format!(
-                    "kernels do not know `{name}`; of methods they know those of numbers that are built-ins (`sqrt`, `min`, `powf` \
-                     ...), `cast`, and `len` and `shape` of arrays; built-ins are functions: `length(v)`"
+                    "kernels do not know `{name}`; of methods they know many of numbers (`sqrt`, `min`, `powf` ...), `cast`, and `len` and \
+                     `shape` of arrays; others are functions: built-ins, `length(v)`, and your own with `#[inkle::func]`"
                 ),
             ),
+        }
+    }
+
+    /// The number that a lowered literal is.
+    fn whole(&self, expr: &Expr) -> Option<i128> {
+        let ExprKind::Call { func, args, .. } = &*expr.kind else { return None };
+        let ExprKind::Name(name) = &*func.kind else { return None };
+        let index: usize = name.strip_prefix('$')?.parse().ok()?;
+        match (self.names.get(index)?, args.as_slice()) {
+            (Name::Type(_), [Expr { kind, .. }]) => match **kind {
+                ExprKind::Int(value) => Some(value),
+                _ => None,
+            },
+            _ => None,
         }
     }
 
@@ -320,6 +478,13 @@ impl Lower<'_> {
                 Ok(args) => args.into_iter().collect(),
                 Err(error) => return self.error(expr, error),
             },
+            ("matches", _) => return self.matches(expr, span),
+            ("panic" | "unreachable" | "todo" | "unimplemented", _) => {
+                let message = format!(
+                    "kernels cannot `{name}!`: a value is needed here too; `assert!(condition)` ends a kernel that has checks"
+                );
+                return self.error(&mac.mac.path, message);
+            }
             ("vec", _) => {
                 let message =
                     "kernels take no memory, so they have no `vec!`; an array of fixed length is `[0.0; 4]`";
@@ -328,7 +493,8 @@ impl Lower<'_> {
             _ => {
                 return self.error(
                     &mac.mac.path,
-                    "kernels know the macros `assert!`, `assert_eq!` and `println!`; a thread that fails an `assert!` ends its kernel",
+                    "kernels know the macros `assert!`, `assert_eq!`, `matches!` and `println!`; a thread that fails an `assert!` ends its \
+                     kernel",
                 );
             }
         };
@@ -367,6 +533,36 @@ impl Lower<'_> {
         let (of, rest) = (&mac.mac.path, &args);
         *expr = verbatim(quote_spanned!(place=> #of!(#(#rest),*)));
         unit(span)
+    }
+
+    /// `matches!(value, pattern if guard)`: a `match` with two arms.
+    fn matches(&mut self, expr: &mut syn::Expr, span: Span) -> Expr {
+        let syn::Expr::Macro(mac) = &*expr else { unreachable!("the caller saw a macro") };
+        let place = mac.mac.path.span();
+        let parsed = mac.mac.parse_body_with(|input: syn::parse::ParseStream<'_>| {
+            let value: syn::Expr = input.parse()?;
+            input.parse::<syn::Token![,]>()?;
+            let pattern = syn::Pat::parse_multi_with_leading_vert(input)?;
+            let guard = match input.parse::<Option<syn::Token![if]>>()? {
+                Some(_) => Some(input.parse::<syn::Expr>()?),
+                None => None,
+            };
+            input.parse::<Option<syn::Token![,]>>()?;
+            Ok((value, pattern, guard))
+        });
+        let (value, pattern, guard) = match parsed {
+            Ok(parsed) => parsed,
+            Err(error) => return self.error(expr, error),
+        };
+        let guard = guard.map(|guard| quote_spanned!(place=> if #guard));
+        let whole = quote_spanned!(place=> match #value { #pattern #guard => true, _ => false });
+        match syn::parse2(whole) {
+            Ok(whole) => *expr = whole,
+            Err(error) => return self.error(expr, error),
+        }
+        let result = self.hidden();
+        self.into(expr, &Dest::Var(result.clone()));
+        named(&result, span)
     }
 
     /// `println!("{} and {x}", value)`.
@@ -419,6 +615,14 @@ impl Lower<'_> {
         *expr = verbatim(quote_spanned!(place=> ::std::println!(#on_host, #(#shown),*)));
         unit(span)
     }
+}
+
+/// Whether a type is one of inkle's without what stands in its brackets.
+fn is_left_open(ty: &syn::Type) -> bool {
+    let syn::Type::Path(path) = ty else { return false };
+    let Some(last) = path.path.segments.last() else { return false };
+    last.arguments.is_none()
+        && ["Vector", "Matrix", "Quaternion", "Transform"].iter().any(|known| last.ident == known)
 }
 
 /// The items of a tuple.

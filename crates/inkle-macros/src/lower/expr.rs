@@ -48,8 +48,14 @@ impl Lower<'_> {
             syn::Expr::Group(inner) => self.expr(&mut inner.expr),
             syn::Expr::Binary(_) => self.binary(expr, span),
             syn::Expr::Cast(cast) => {
+                if let Some(number) = self.unsuffixed(&cast.expr) {
+                    // It has the type that it is cast to: a site would keep that from it.
+                    let ty = self.written(&cast.ty, span);
+                    return call(ty, vec![number], span);
+                }
                 let value = self.expr(&mut cast.expr);
-                let ty = self.written(&cast.ty, span);
+                let site = self.pass(&mut cast.expr);
+                let ty = self.name(Name::Cast(site, cast.ty.clone()), span);
                 call(ty, vec![value], span)
             }
             syn::Expr::Tuple(tuple) => {
@@ -286,6 +292,7 @@ impl Lower<'_> {
             return named(&result, span);
         }
         let op = binary.op;
+        self.is_generic_operation(binary);
         let mut operands = self.exprs([&mut *binary.left, &mut *binary.right].into_iter()).into_iter();
         let (left, right) = (operands.next().expect("two operands"), operands.next().expect("two operands"));
         let right = match &op {
@@ -308,6 +315,7 @@ impl Lower<'_> {
     /// `target op= value`: loads, computes and stores, in that order and once.
     pub(super) fn assign_with(&mut self, expr: &mut syn::Expr, op: BinOp, span: Span) {
         let syn::Expr::Binary(binary) = expr else { unreachable!("the caller saw a binary expression") };
+        self.is_generic_operation(binary);
         let value = self.expr(&mut binary.right);
         let value = if is_stable(&value) { value } else { self.keep(value) };
         let target = self.place(&mut binary.left);

@@ -30,9 +30,21 @@ impl Lower<'_> {
         let place = expr.span();
         let (number, site) = self.site(place);
         let inner = &*expr;
-        *expr = verbatim(quote_spanned!(place=> __ink::pass(&#site, #inner)));
+        // A call would take part in what rustc says of a literal that has another type than is needed there.
+        *expr = verbatim(quote_spanned!(place=> (if true { #inner } else { #site.value() })));
         let ty = self.name(Name::Type(number), span);
         call(ty, vec![plain], span)
+    }
+
+    /// The number of a literal of an integer that says nothing of its type.
+    pub(super) fn unsuffixed(&mut self, expr: &syn::Expr) -> Option<Expr> {
+        match expr {
+            syn::Expr::Lit(ExprLit { lit: lit @ Lit::Int(int), .. }) if int.suffix().is_empty() => {
+                let kind = self.number(lit, false)?;
+                Some(Expr::new(kind, self.span(expr)))
+            }
+            _ => None,
+        }
     }
 
     fn number(&mut self, lit: &Lit, negative: bool) -> Option<ExprKind> {

@@ -3,7 +3,7 @@
 use inkle_diag::Span;
 use inkle_frontend::tree::{CmpOp, Expr, ExprKind, LogicOp, Stmt, StmtKind};
 
-use super::{Dest, Local, Lower, Name, int};
+use super::{Dest, Local, Lower, Name, Said, int};
 
 /// When a pattern matches.
 enum Test {
@@ -166,7 +166,10 @@ impl Lower<'_> {
                     let unique = self.declare(&ident.ident.to_string(), span);
                     self.assign(&unique, value.clone(), span);
                 } else {
-                    self.let_be(ident.ident.to_string(), Local { value: value.clone(), refers: false });
+                    self.let_be(
+                        ident.ident.to_string(),
+                        Local { value: value.clone(), refers: false, said: Said::Nothing },
+                    );
                 }
                 if let Some((_, inner)) = &ident.subpat {
                     self.bind(inner, value);

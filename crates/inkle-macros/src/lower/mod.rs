@@ -10,6 +10,7 @@
 mod call;
 mod control;
 mod expr;
+mod generic;
 mod literal;
 mod matching;
 mod stmt;
@@ -22,6 +23,7 @@ use proc_macro2::{Span as Place, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
 use syn::spanned::Spanned;
 
+use crate::generics::Variable;
 use crate::source::Source;
 
 /// What a name of the tree that starts with `$` stands for.
@@ -36,6 +38,8 @@ pub enum Name {
     SignOfZero(usize),
     /// A type that is written out.
     Written(Box<syn::Type>),
+    /// `as` from the type of a site to a type that is written out.
+    Cast(usize, Box<syn::Type>),
     /// A function or built-in.
     Callee(syn::Path),
     /// A constant, by the expression for it.
@@ -73,6 +77,21 @@ struct Local {
     value: Expr,
     /// Whether it is a `&mut`: then `value` is the place that it refers to.
     refers: bool,
+    /// What the source says of its type.
+    said: Said,
+}
+
+/// What can be told of a type from the source alone. It serves messages: a literal in generic code is a mistake that rustc describes
+/// without saying what to write.
+#[derive(Clone, Default)]
+enum Said {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// It is this one.
+    Type(Box<syn::Type>),
+    /// It began as this number, so it is one of Rust's own types.
+    Number(syn::Expr),
 }
 
 /// The state of lowering one function.
@@ -87,9 +106,11 @@ pub struct Lower<'s> {
     counts: HashMap<String, u32>,
     /// Names of type and size parameters that the checker binds, in generic functions.
     variables: Vec<String>,
+    /// Names of type parameters, which numbers are made of by `from_f64`.
+    scalars: Vec<String>,
     errors: Option<syn::Error>,
-    /// Whether the function has a result.
-    returns: bool,
+    /// The type of the function's result.
+    returns: Option<syn::Type>,
     /// The number of sites.
     pub sites: usize,
     /// The names that start with `$`.
@@ -99,8 +120,10 @@ pub struct Lower<'s> {
 }
 
 impl<'s> Lower<'s> {
-    /// For a function of `source` with these type and size parameters that the checker binds.
-    pub fn new(source: &'s Source, variables: Vec<String>) -> Lower<'s> {
+    /// For a function of `source` with type and size parameters, which the checker binds unless it is a kernel.
+    pub fn new(source: &'s Source, variables: &[Variable], is_kernel: bool) -> Lower<'s> {
+        let names = variables.iter().filter(|_| !is_kernel).map(|variable| variable.name().to_string());
+        let scalars = variables.iter().filter(|variable| matches!(variable, Variable::Scalar(..)));
         Lower {
             source,
             scopes: vec![HashMap::new()],
@@ -108,9 +131,10 @@ impl<'s> Lower<'s> {
             dead: false,
             loops: Vec::new(),
             counts: HashMap::new(),
-            variables,
+            variables: names.collect(),
+            scalars: scalars.map(|variable| variable.name().to_string()).collect(),
             errors: None,
-            returns: false,
+            returns: None,
             sites: 0,
             names: Vec::new(),
             items: Vec::new(),
@@ -118,10 +142,11 @@ impl<'s> Lower<'s> {
     }
 
     /// Adds a parameter, which `refers` to what the caller passed or is a value of its own.
-    pub fn param(&mut self, name: &syn::Ident, refers: bool) -> String {
+    pub fn param(&mut self, name: &syn::Ident, ty: &syn::Type, refers: bool) -> String {
         let span = self.source.span(name.span());
         let unique = self.unique(&name.to_string());
-        self.let_be(name.to_string(), Local { value: named(&unique, span), refers });
+        let said = Said::Type(Box::new(ty.clone()));
+        self.let_be(name.to_string(), Local { value: named(&unique, span), refers, said });
         unique
     }
 
@@ -129,13 +154,13 @@ impl<'s> Lower<'s> {
     ///
     /// # Errors
     /// Everything in it that kernels cannot have.
-    pub fn body(&mut self, block: &mut syn::Block, returns: bool) -> syn::Result<Vec<Stmt>> {
+    pub fn body(&mut self, block: &mut syn::Block, returns: Option<syn::Type>) -> syn::Result<Vec<Stmt>> {
         self.items.extend(block.stmts.iter().filter_map(|stmt| match stmt {
             syn::Stmt::Item(item @ (syn::Item::Use(_) | syn::Item::Const(_))) => Some(item.clone()),
             _ => None,
         }));
+        let dest = if returns.is_some() { Dest::Return } else { Dest::Ignore };
         self.returns = returns;
-        let dest = if returns { Dest::Return } else { Dest::Ignore };
         self.block(block, &dest);
         match self.errors.take() {
             Some(errors) => Err(errors),
@@ -169,7 +194,8 @@ impl<'s> Lower<'s> {
     /// A new variable of a name, with a name of its own in the tree.
     fn declare(&mut self, name: &str, span: Span) -> String {
         let unique = self.unique(name);
-        self.let_be(name.to_owned(), Local { value: named(&unique, span), refers: false });
+        let said = Said::Nothing;
+        self.let_be(name.to_owned(), Local { value: named(&unique, span), refers: false, said });
         unique
     }
 

@@ -43,6 +43,7 @@ impl Lower<'_> {
                     self.error(orelse, "kernels cannot use `let ... else`; write a `match`");
                     return;
                 }
+                let said = self.said_of(&local.pat, &init.expr);
                 if let Some(name) = simple_name(&local.pat)
                     && let Some(place) = self.referred(&mut init.expr)
                 {
@@ -50,7 +51,7 @@ impl Lower<'_> {
                         let message = "what a name refers to is for good in kernels; leave the `mut` out";
                         self.error(&local.pat, message);
                     }
-                    self.let_be(name.to_string(), Local { value: place, refers: true });
+                    self.let_be(name.to_string(), Local { value: place, refers: true, said });
                     return;
                 }
                 let value = match &mut *init.expr {
@@ -64,13 +65,16 @@ impl Lower<'_> {
                         let name = simple_name(&local.pat).expect("it was just seen").to_string();
                         let unique = self.unique(&name);
                         self.into(expr, &Dest::Var(unique.clone()));
-                        self.let_be(name, Local { value: named(&unique, span), refers: false });
+                        self.let_be(name, Local { value: named(&unique, span), refers: false, said });
                         return;
                     }
                     expr => self.expr(expr),
                 };
                 if let Some(target) = self.target(&local.pat) {
                     self.push(StmtKind::Assign { targets: vec![target], value }, span);
+                    if let Some(name) = simple_name(&local.pat) {
+                        self.say(&name.to_string(), said);
+                    }
                 } else {
                     let value = self.keep(value);
                     self.bind(&local.pat, &value);
@@ -142,12 +146,13 @@ impl Lower<'_> {
             syn::Expr::Continue(_) => return self.continue_(expr, span),
             syn::Expr::Return(ret) => {
                 match &mut ret.expr {
-                    Some(value) if !self.returns => {
+                    Some(value) if self.returns.is_none() => {
                         let message = "nothing is returned here, since the signature has no `->`; kernels write results into a \
                                        `&mut Array`";
                         self.error(value, message);
                     }
                     Some(value) => {
+                        self.result_is_generic(value);
                         let value = self.expr(value);
                         self.push(StmtKind::Return(Some(value)), span);
                     }
@@ -163,14 +168,12 @@ impl Lower<'_> {
             }
             _ => {}
         }
+        if let Dest::Return = dest {
+            self.result_is_generic(expr);
+        }
         let value = self.expr(expr);
         match dest {
-            Dest::Ignore => {
-                // A value that is there already has no effect.
-                if !matches!(&*value.kind, ExprKind::Name(_) | ExprKind::Tuple(_)) {
-                    self.push(StmtKind::Expr(value), span);
-                }
-            }
+            Dest::Ignore => self.ignore(value, span),
             Dest::Var(name) => self.assign(name, value, span),
             Dest::Return => match &*value.kind {
                 ExprKind::Tuple(items) if items.is_empty() => {}
@@ -182,7 +185,19 @@ impl Lower<'_> {
         }
     }
 
+    /// A value that nobody uses, for what happens meanwhile.
+    fn ignore(&mut self, value: Expr, span: Span) {
+        match *value.kind {
+            // It is there already.
+            ExprKind::Name(_) => {}
+            ExprKind::Tuple(items) => items.into_iter().for_each(|item| self.ignore(item, span)),
+            kind => self.push(StmtKind::Expr(Expr::new(kind, value.span)), span),
+        }
+    }
+
     fn assign_(&mut self, assign: &mut syn::ExprAssign, span: Span) {
+        self.is_generic_beside(&assign.left, &assign.right, false);
+        self.is_generic_beside(&assign.right, &assign.left, false);
         let value = self.expr(&mut assign.right);
         let target = match &mut *assign.left {
             syn::Expr::Infer(_) => {

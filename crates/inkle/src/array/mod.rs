@@ -41,14 +41,19 @@ pub struct Array<T, const D: usize = 1> {
     elem: PhantomData<T>,
 }
 
-impl<T: Value, const D: usize> Array<T, D> {
+impl<T, const D: usize> Array<T, D> {
     const DIMS: () = assert!(D >= 1 && D <= 4, "an array has one to four dimensions");
+
+    // The bounds are of each function: so rustc says of other types what they lack, where these are called with the type written out.
 
     /// An array of zeros on the default device.
     ///
     /// # Errors
     /// When memory runs out or the shape is too large.
-    pub fn zeros(shape: impl Shape<D>) -> Result<Self> {
+    pub fn zeros(shape: impl Shape<D>) -> Result<Self>
+    where
+        T: Value,
+    {
         Array::zeros_on(rt::default_device(), shape)
     }
 
@@ -56,11 +61,20 @@ impl<T: Value, const D: usize> Array<T, D> {
     ///
     /// # Errors
     /// When memory runs out or the shape is too large.
-    pub fn zeros_on(device: Device, shape: impl Shape<D>) -> Result<Self> {
+    pub fn zeros_on(device: Device, shape: impl Shape<D>) -> Result<Self>
+    where
+        T: Value,
+    {
         let () = Self::DIMS;
         Ok(Array::wrap(rt::Array::zeros(device, T::ty(), &extents(shape.shape()))?))
     }
 
+    pub(crate) fn wrap(inner: rt::Array) -> Self {
+        Array { inner, elem: PhantomData }
+    }
+}
+
+impl<T: Value, const D: usize> Array<T, D> {
     /// An array with the same value everywhere, on the default device.
     ///
     /// # Errors
@@ -124,10 +138,6 @@ impl<T: Value, const D: usize> Array<T, D> {
             return Err(rt::RuntimeError::ShapeMismatch { operation: "an array", left, right }.into());
         }
         Ok(Array::wrap(array))
-    }
-
-    pub(crate) fn wrap(inner: rt::Array) -> Self {
-        Array { inner, elem: PhantomData }
     }
 
     /// The elements, the last index running fastest. From a GPU they are copied when what the device's current stream has to
@@ -391,18 +401,28 @@ impl<T: Value, const D: usize> Typed for Array<T, D> {
     }
 }
 
-impl<T: Value, const D: usize> Index<KernelIndex<D>> for Array<T, D> {
+/// What elements of an array of `D` dimensions are indexed by: [`KernelIndex`], which only kernels have.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no index of an array of {D} dimensions",
+    label = "kernels write as many indices as there are dimensions, `x[i]` or `x[(i, j)]`; the host writes `x.get([i])`, `x.host()?[i]`"
+)]
+pub trait ElementIndex<const D: usize> {}
+
+impl<const D: usize> ElementIndex<D> for KernelIndex<D> {}
+
+impl<T, I: ElementIndex<D>, const D: usize> Index<I> for Array<T, D> {
     type Output = T;
 
     #[track_caller]
-    fn index(&self, _: KernelIndex<D>) -> &T {
+    fn index(&self, _: I) -> &T {
         only_in_kernels("an element of an array")
     }
 }
 
-impl<T: Value, const D: usize> IndexMut<KernelIndex<D>> for Array<T, D> {
+impl<T, I: ElementIndex<D>, const D: usize> IndexMut<I> for Array<T, D> {
     #[track_caller]
-    fn index_mut(&mut self, _: KernelIndex<D>) -> &mut T {
+    fn index_mut(&mut self, _: I) -> &mut T {
         only_in_kernels("an element of an array")
     }
 }

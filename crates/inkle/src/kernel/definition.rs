@@ -21,6 +21,8 @@ use inkle_ir::{Constant, Field, Scalar, Type};
 use inkle_value::builtins::Builtin;
 use inkle_value::{Typed, Value};
 
+use super::casts;
+
 /// Where a function is written, and its tree.
 #[derive(Debug)]
 pub struct Text {
@@ -106,10 +108,18 @@ impl<T> Site<T> {
     }
 }
 
-impl<T: Typed> Site<T> {
+impl<T> Site<T> {
     /// The type.
-    pub fn ty(&self) -> Type {
+    pub fn ty(&self) -> Type
+    where
+        T: Typed,
+    {
         T::ty()
+    }
+
+    /// A value of the type, where none is ever made.
+    pub fn value(&self) -> T {
+        unreachable!("the macros put it where nothing comes")
     }
 }
 
@@ -310,6 +320,17 @@ impl Name {
     /// `!` for a type.
     pub fn not(ty: Type) -> Name {
         Name::Builtin(if ty == Type::BOOL { "unot" } else { "invert" })
+    }
+
+    /// `as` from a type to another. The conversion of kernels keeps the low bits of a number that does not fit; `as` gives the number
+    /// nearest to a float, which is a conversion of its own to the types for which that is not the same.
+    pub fn cast(from: Type, to: Type) -> Name {
+        match (from, to) {
+            (Type::Scalar(from), Type::Scalar(to)) => {
+                casts::nearest(from, to).unwrap_or(Name::Type(Type::Scalar(to)))
+            }
+            _ => Name::Type(to),
+        }
     }
 
     /// What `signum` gives for zero.

@@ -357,7 +357,7 @@ impl<'a> Prepared<'a> {
     pub fn set<A: Argument + 'a>(&mut self, param: &str, argument: A) -> Result<()> {
         let instance = self.instance;
         let index = instance.param_index(param);
-        let (expected, found) = (index.map(|index| instance.types()[index]), A::ty());
+        let (expected, found) = (index.map(|index| instance.types()[index]), A::param_type());
         let Some(index) = index.filter(|_| expected == Some(found)) else {
             return Err(Error::Argument {
                 kernel: instance.name(),

@@ -42,9 +42,14 @@ pub(crate) struct Held<'a> {
 /// What can be passed to a kernel: a value, an array by reference, or a struct of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed to a kernel",
-    label = "kernels take values, `&Array` and `&mut Array`"
+    label = "kernels take values, and arrays of values as `&Array` and `&mut Array`",
+    note = "write `#[derive(Clone, Copy, inkle::Struct)]` before a struct of your own to make it a value"
 )]
-pub trait Argument: Typed {
+// Not for what is `Typed` only: rustc would then report one that is no argument twice.
+pub trait Argument {
+    /// The type of a parameter that takes it.
+    fn param_type() -> Type;
+
     /// Adds the argument to a parameter block.
     ///
     /// # Errors
@@ -53,6 +58,10 @@ pub trait Argument: Typed {
 }
 
 impl<T: Value> Argument for T {
+    fn param_type() -> Type {
+        T::ty()
+    }
+
     #[inline]
     fn pack<'a>(&'a self, block: &mut Packer<'_, 'a>) -> Result<()> {
         let ty = T::ty();
@@ -65,6 +74,10 @@ impl<T: Value> Argument for T {
 }
 
 impl<T: Value, const D: usize> Argument for &Array<T, D> {
+    fn param_type() -> Type {
+        Array::<T, D>::ty()
+    }
+
     #[inline]
     fn pack<'a>(&'a self, block: &mut Packer<'_, 'a>) -> Result<()> {
         block.array(self.runtime(), false);
@@ -73,6 +86,10 @@ impl<T: Value, const D: usize> Argument for &Array<T, D> {
 }
 
 impl<T: Value, const D: usize> Argument for &mut Array<T, D> {
+    fn param_type() -> Type {
+        Array::<T, D>::ty()
+    }
+
     #[inline]
     fn pack<'a>(&'a self, block: &mut Packer<'_, 'a>) -> Result<()> {
         block.array(self.runtime(), true);
@@ -81,6 +98,10 @@ impl<T: Value, const D: usize> Argument for &mut Array<T, D> {
 }
 
 impl<T: Value, const D: usize> Argument for &IndexedArray<T, D> {
+    fn param_type() -> Type {
+        IndexedArray::<T, D>::ty()
+    }
+
     fn pack<'a>(&'a self, block: &mut Packer<'_, 'a>) -> Result<()> {
         block.indexed(self, false);
         Ok(())
@@ -88,6 +109,10 @@ impl<T: Value, const D: usize> Argument for &IndexedArray<T, D> {
 }
 
 impl<T: Value, const D: usize> Argument for &mut IndexedArray<T, D> {
+    fn param_type() -> Type {
+        IndexedArray::<T, D>::ty()
+    }
+
     fn pack<'a>(&'a self, block: &mut Packer<'_, 'a>) -> Result<()> {
         block.indexed(self, true);
         Ok(())
