@@ -554,11 +554,15 @@ pub fn push_while(condition: &Array, body: Body) -> Result<(), GraphError> {
 /// # Errors
 /// [`GraphError::ParamMismatch`].
 pub fn check_condition(condition: &Array) -> Result<(), GraphError> {
-    if condition.dtype() != Type::I32 || condition.is_empty() {
+    if condition.dtype() != Type::I32 || condition.len() != 1 {
         return Err(GraphError::ParamMismatch {
             name: "condition".into(),
             expected: "an array of int32 with a single element".into(),
-            found: Type::array(condition.dtype(), condition.ndim() as u32).python_name(),
+            found: format!(
+                "{} of shape {:?}",
+                Type::array(condition.dtype(), condition.ndim() as u32).python_name(),
+                condition.shape()
+            ),
         });
     }
     Ok(())

@@ -601,3 +601,16 @@ fn a_function_of_a_line_is_mapped() -> Result<()> {
     assert!(matches!(error, Error::Length { expected: 2, found: 1 }));
     Ok(())
 }
+
+#[test]
+fn a_condition_is_one_number() -> Result<()> {
+    let two = Array::from_slice(&[1, 0])?;
+    let if_ = inkle::capture_if(&two, || Ok(()), || Ok(()));
+    let while_ = inkle::capture_while(&two, || Ok(()));
+    let captured = Graph::capture(Device::cpu(), || inkle::capture_while(&two, || Ok(())));
+    for outcome in [if_, while_, captured.map(drop)] {
+        let text = outcome.unwrap_err().to_string();
+        assert!(text.contains("a single element") && text.contains("[2]"), "{text}");
+    }
+    Ok(())
+}
