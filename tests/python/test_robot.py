@@ -49,7 +49,9 @@ def lean(angles: wp.array(dtype=float), goals: wp.array(dtype=float)):
 
 def test_its_kernels_run_without_a_compiler(robot):
     printed = run([robot], cwd=robot.parent, env={})
-    distance = re.fullmatch(r"after 2000 turns on cpu the joints are (\d\.\d{4}) rad from where they should be\n", printed)
+    distance = re.fullmatch(
+        r"after 2000 turns on cpu the joints are (\d\.\d{4}) rad from where they should be\n", printed
+    )
     assert distance, printed
     assert 0.0 < float(distance[1]) < 0.1
 
