@@ -691,8 +691,8 @@ fn methods_look_at_bits_signs_and_powers() -> Result<()> {
     let (mut counts, mut powers) = (Array::zeros(9)?, Array::zeros(9)?);
     look_at_bits
         .launch(9, (&Array::from_slice(&x)?, &mut products, &mut turned, &mut counts, &mut powers))?;
-    for i in 0..9 {
-        let expected = of_bits(x[i], i as i32);
+    for (i, x) in x.into_iter().enumerate() {
+        let expected = of_bits(x, i as i32);
         assert!((products.get([i])? - expected.0).abs() < 1e-6);
         assert_eq!(
             (turned.get([i])?, counts.get([i])?, powers.get([i])?),

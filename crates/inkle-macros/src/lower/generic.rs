@@ -17,7 +17,7 @@ impl Lower<'_> {
             return Said::Type(typed.ty.clone());
         }
         match number(value) {
-            Some(number) => Said::Number(number.clone()),
+            Some(number) => Said::Number(Box::new(number.clone())),
             None => self.type_of(value).map_or(Said::Nothing, |ty| Said::Type(Box::new(ty))),
         }
     }
@@ -79,7 +79,7 @@ impl Lower<'_> {
         if let Some(local) = self.scopes.iter_mut().rev().find_map(|scope| scope.get_mut(&name.to_string())) {
             local.said = Said::Nothing;
         }
-        self.error(&literal, message);
+        self.error(&*literal, message);
     }
 
     /// Whether a type is a type parameter.

@@ -91,7 +91,7 @@ enum Said {
     /// It is this one.
     Type(Box<syn::Type>),
     /// It began as this number, so it is one of Rust's own types.
-    Number(syn::Expr),
+    Number(Box<syn::Expr>),
 }
 
 /// The state of lowering one function.
