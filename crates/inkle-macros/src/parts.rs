@@ -317,7 +317,6 @@ fn entry(name: &Name) -> TokenStream {
         Name::Not(site) => quote!(__ink::Name::not(__sites[#site])),
         Name::SignOfZero(site) => quote!(__ink::Name::sign_of_zero(__sites[#site])),
         Name::Written(ty) => quote!(__ink::Name::Type(<#ty as __ink::Typed>::ty())),
-        Name::Cast(site, ty) => quote!(__ink::Name::cast(__sites[#site], <#ty as __ink::Typed>::ty())),
         Name::Callee(path) => quote!(<#path as __ink::Callable>::callee()),
         Name::Constant(value) => quote_spanned!(value.span()=> __ink::Name::constant(#value)),
     }
@@ -342,7 +341,7 @@ fn refuse_recursion(names: &[Name], own: &syn::Ident) -> syn::Result<()> {
 fn refuse_variables(names: &[Name], variables: &[String]) -> syn::Result<()> {
     for name in names {
         let tokens = match name {
-            Name::Written(ty) | Name::Cast(_, ty) => ty.to_token_stream(),
+            Name::Written(ty) => ty.to_token_stream(),
             Name::Constant(value) => value.to_token_stream(),
             _ => continue,
         };

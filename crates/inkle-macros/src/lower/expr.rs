@@ -54,8 +54,7 @@ impl Lower<'_> {
                     return call(ty, vec![number], span);
                 }
                 let value = self.expr(&mut cast.expr);
-                let site = self.pass(&mut cast.expr);
-                let ty = self.name(Name::Cast(site, cast.ty.clone()), span);
+                let ty = self.written(&cast.ty, span);
                 call(ty, vec![value], span)
             }
             syn::Expr::Tuple(tuple) => {

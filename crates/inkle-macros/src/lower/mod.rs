@@ -38,8 +38,6 @@ pub enum Name {
     SignOfZero(usize),
     /// A type that is written out.
     Written(Box<syn::Type>),
-    /// `as` from the type of a site to a type that is written out.
-    Cast(usize, Box<syn::Type>),
     /// A function or built-in.
     Callee(syn::Path),
     /// A constant, by the expression for it.

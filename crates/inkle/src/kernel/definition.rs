@@ -21,8 +21,6 @@ use inkle_ir::{Constant, Field, Scalar, Type};
 use inkle_value::builtins::Builtin;
 use inkle_value::{Typed, Value};
 
-use super::casts;
-
 /// Where a function is written, and its tree.
 #[derive(Debug)]
 pub struct Text {
@@ -320,17 +318,6 @@ impl Name {
     /// `!` for a type.
     pub fn not(ty: Type) -> Name {
         Name::Builtin(if ty == Type::BOOL { "unot" } else { "invert" })
-    }
-
-    /// `as` from a type to another. The conversion of kernels keeps the low bits of a number that does not fit; `as` gives the number
-    /// nearest to a float, which is a conversion of its own to the types for which that is not the same.
-    pub fn cast(from: Type, to: Type) -> Name {
-        match (from, to) {
-            (Type::Scalar(from), Type::Scalar(to)) => {
-                casts::nearest(from, to).unwrap_or(Name::Type(Type::Scalar(to)))
-            }
-            _ => Name::Type(to),
-        }
     }
 
     /// What `signum` gives for zero.

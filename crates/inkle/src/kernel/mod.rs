@@ -1,7 +1,6 @@
 //! Kernels and functions as the macros leave them, and their way to a launch.
 
 mod ahead;
-mod casts;
 mod code;
 mod defaults;
 mod definition;
