@@ -1405,6 +1405,9 @@ def to_dlpack(wp_array: Any) -> Any:
 def transform_expand(t: Any) -> Any:
     """The transform whose position and quaternion are the seven numbers of the sequence `t`."""
 
+def type_names() -> Any:
+    """The names that [`named_type`] knows."""
+
 version: _builtins.str
 
 def wait_event(event: Any, external: Any = ...) -> Any:

@@ -23,6 +23,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 use inkle_ir::{IN_ORDER, Updates};
 
 use super::apart::{self, Cut, Parts, Scratch};
+use super::cost::{note_cost, ticks};
 use super::late::{Late, MakeLate};
 use super::pool;
 use crate::elf::LoadedObject;
@@ -118,34 +119,6 @@ const CHUNKS_APART: u64 = 12;
 
 /// The most chunks per thread: enough to even out, few enough to cost nothing.
 const CHUNKS_PER_THREAD: u64 = 64;
-
-/// A cheap clock with a tick of roughly half a nanosecond.
-#[inline]
-fn ticks() -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    {
-        // SAFETY: reading the time-stamp counter has no preconditions on x86-64.
-        unsafe { std::arch::x86_64::_rdtsc() }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-        START.get_or_init(std::time::Instant::now).elapsed().as_nanos() as u64 * 2
-    }
-}
-
-/// What a cost is taken to be after a new measurement: less at once, more little by little. Other programs that take the
-/// processor away meanwhile add to a measurement, any number of times of it; nothing takes away from one.
-fn estimate_after(old: u32, measured: u32) -> u32 {
-    if measured <= old || old == 0 { measured } else { old + (measured - old).min(old) / 4 + 1 }
-}
-
-/// Notes a measurement. Concurrent launches may lose each other's; any value will do.
-#[inline]
-fn note_cost(cost: &AtomicU32, elapsed: u64, threads: u64) {
-    let measured = (elapsed.saturating_mul(1024) / threads).clamp(1, u32::MAX.into()) as u32;
-    cost.store(estimate_after(cost.load(Ordering::Relaxed), measured), Ordering::Relaxed);
-}
 
 impl CpuFunction {
     /// The kernel `symbol` of loaded code. `params_bytes` is the size of its parameter block
@@ -614,17 +587,6 @@ mod tests {
     fn costs_are_measured_again_soon_and_then_rarely() {
         let due: Vec<u32> = (1..=600).filter(|&launch| measures_anew(launch)).collect();
         assert_eq!(due, [2, 4, 8, 16, 32, 64, 128, 256, 512]);
-    }
-
-    #[test]
-    fn an_interrupted_launch_hardly_changes_what_a_kernel_costs() {
-        assert_eq!(estimate_after(0, 500), 500);
-        assert_eq!(estimate_after(500, 400), 400);
-        assert_eq!(estimate_after(400, 1_000_000), 501);
-        assert_eq!(estimate_after(400, 404), 402);
-        let many = (0..20).fold(400, |cost, _| estimate_after(cost, 4000));
-        assert!((3000..=4100).contains(&many), "{many}");
-        assert!(estimate_after(u32::MAX - 1, u32::MAX) == u32::MAX);
     }
 
     fn work_for_us(us: u64) {

@@ -1,6 +1,7 @@
 //! Running compiled kernels.
 
 mod apart;
+mod cost;
 mod cpu;
 mod cuda;
 mod late;
