@@ -62,7 +62,8 @@ _sources = {}
 
 
 def _source(function):
-    """The syntax tree of a function or lambda, and the names it may read: ``a.b`` as ``("a", "b")``, and ``("a",)``."""
+    """The syntax tree of a function or lambda, the names it may read, ``a.b`` as ``("a", "b")`` and ``("a",)``, and what is equal
+    for those that do the same with equal values of these: of lambdas, which are often written anew, the text."""
     code = function.__code__
     if code not in _sources:
         if function.__name__ == "<lambda>":
@@ -70,7 +71,8 @@ def _source(function):
         else:
             tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
         reads = {parts for parts in builtins.map(_parts, ast.walk(tree)) if parts}
-        _remember(_sources, code, (tree, sorted(reads)))
+        same = ast.unparse(tree) if isinstance(tree, ast.Lambda) else code
+        _remember(_sources, code, (tree, sorted(reads), same))
     return _sources[code]
 
 
@@ -93,8 +95,8 @@ _functions = {}
 
 
 def _function_of(function):
-    """A Python function or lambda as a function of kernels: one for all of the same code that see the same values."""
-    tree, reads = _source(function)
+    """A Python function or lambda as a function of kernels: one for all of the same code, or text, that see the same values."""
+    tree, reads, same = _source(function)
     nonlocals, seen = _nonlocals(function), []
     for root, *rest in reads:
         value = nonlocals.get(root, function.__globals__.get(root))
@@ -102,7 +104,7 @@ def _function_of(function):
             value = getattr(value, name, None)
         seen.append(value)
     seen += function.__annotations__.values()
-    key = (function.__code__, id(function.__globals__), tuple(builtins.map(id, seen)))
+    key = (same, id(function.__globals__), tuple(builtins.map(id, seen)))
     if key not in _functions:
         make = _of_lambda if isinstance(tree, ast.Lambda) else _of_definition
         # Keeping what the key names by address keeps the address from being used again.

@@ -65,6 +65,20 @@ def test_values_and_functions_of_the_module_count_as_they_are(device, monkeypatc
 
 
 @differs_from_warp("functions of one code share their first values")
+@differs_from_warp("its cache is another")
+def test_lambdas_of_one_text_are_one_function():
+    from inkle import _map
+
+    first, again = _map._function_of(lambda x: x + 1.0), _map._function_of(lambda x: x + 1.0)
+    assert first is again
+    assert _map._function_of(lambda x: x + 2.0) is not first
+
+    def made(k):
+        return _map._function_of(lambda x: x + k)
+
+    assert made(1.0) is not made(2.0)
+
+
 def test_functions_without_annotations_take_any_type(device):
     def shifted(by):
         def function(x):
