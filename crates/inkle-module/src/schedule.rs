@@ -1,7 +1,7 @@
 //! Doing many things at once: compiling and loading what a caller waits for, and what is likely to be wanted next.
 //!
-//! What is done in the background starts in order, what is needed for certain first, and never delays the end of the process by more than what is
-//! running: [`finish_background`] drops the rest.
+//! What is done in the background starts in order, what is needed for certain first, and never delays the end of the process by
+//! more than what is running: [`finish_background`] drops the rest.
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;

@@ -6,14 +6,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use offset_allocator::{Allocation as Place, Allocator};
 
+use crate::elf::Mapping;
+use crate::memory::{HUGE_FROM, HUGE_PAGE, prefer_huge_pages};
+
 /// What fewer bytes are is the business of the process's allocator.
 const SMALLEST: usize = 16 << 10;
-/// From here on the system is asked for a block of its own.
-const LARGEST: usize = 4 << 20;
 /// Bytes of an arena.
 const ARENA: usize = 64 << 20;
-/// What an arena begins at a multiple of, and consists of when it is touched.
-const HUGE_PAGE: usize = 2 << 20;
 /// Blocks begin at multiples of this, a line of the caches.
 const UNIT: usize = 64;
 /// Lines between blocks. Arrays of a program are often of one size, a power of two or some of them: one next to the other, elements
@@ -33,8 +32,7 @@ pub(crate) struct Block {
 struct Arena {
     /// Where the memory begins.
     base: usize,
-    /// What is mapped, which has `base` in it.
-    mapped: (usize, usize),
+    _memory: Mapping,
     allocator: Allocator,
     blocks: usize,
     /// The bytes from here on were never given out, and so are zero.
@@ -51,7 +49,7 @@ fn arenas() -> MutexGuard<'static, Vec<Option<Arena>>> {
 /// Bytes that are zero, at an address that is a multiple of 64; `None` where they are no business of arenas, or the system has no
 /// memory for one.
 pub(crate) fn allocate(bytes: usize) -> Option<(usize, Block)> {
-    if !(SMALLEST..LARGEST).contains(&bytes) {
+    if !(SMALLEST..HUGE_FROM).contains(&bytes) {
         return None;
     }
     let apart = if bytes < SHORT { SHORT_APART } else { APART };
@@ -101,45 +99,13 @@ impl Block {
 }
 
 impl Arena {
-    #[cfg(unix)]
     fn map() -> Option<Arena> {
-        let mapped = ARENA + HUGE_PAGE;
-        // SAFETY: a new mapping of memory that is nobody's.
-        let start = unsafe {
-            libc::mmap(
-                ptr::null_mut(),
-                mapped,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-                -1,
-                0,
-            )
-        };
-        if start == libc::MAP_FAILED {
-            return None;
-        }
-        let start = start.expose_provenance();
-        let base = start.next_multiple_of(HUGE_PAGE);
-        crate::memory::prefer_huge_pages(base, ARENA);
+        let memory = Mapping::aligned(ARENA, HUGE_PAGE).ok()?;
+        let base = memory.address(0).expose_provenance();
+        prefer_huge_pages(base, ARENA);
         let most = (ARENA / SMALLEST) as u32;
         let allocator = Allocator::with_max_allocs((ARENA / UNIT) as u32, 2 * most + 2);
-        Some(Arena { base, mapped: (start, mapped), allocator, blocks: 0, untouched: 0 })
-    }
-
-    #[cfg(not(unix))]
-    fn map() -> Option<Arena> {
-        None
-    }
-}
-
-impl Drop for Arena {
-    fn drop(&mut self) {
-        #[cfg(unix)]
-        {
-            let (start, bytes) = self.mapped;
-            // SAFETY: `map` mapped it, and no block of it is in use.
-            unsafe { libc::munmap(ptr::with_exposed_provenance_mut(start), bytes) };
-        }
+        Some(Arena { base, _memory: memory, allocator, blocks: 0, untouched: 0 })
     }
 }
 
@@ -154,7 +120,7 @@ mod tests {
 
     #[test]
     fn blocks_are_zero_apart_and_come_again() {
-        let sizes = [SMALLEST, SMALLEST + 1, 786_432, 100_000, LARGEST - 1];
+        let sizes = [SMALLEST, SMALLEST + 1, 786_432, 100_000, HUGE_FROM - 1];
         // More than one arena holds, some of them given back in between.
         let mut held: Vec<(usize, usize, u8, Block)> = Vec::new();
         for round in 0..400usize {
@@ -179,6 +145,6 @@ mod tests {
 
     #[test]
     fn small_and_large_blocks_are_not_of_arenas() {
-        assert!(allocate(SMALLEST - 1).is_none() && allocate(LARGEST).is_none() && allocate(0).is_none());
+        assert!(allocate(SMALLEST - 1).is_none() && allocate(HUGE_FROM).is_none() && allocate(0).is_none());
     }
 }

@@ -29,13 +29,15 @@ const SYSTEM_ALIGN: usize = 16;
 
 /// Blocks of this many bytes and more ask the system for huge pages: they are there sooner, and a processor finds its way in them with
 /// fewer looks into its tables.
-const HUGE_FROM: usize = 4 << 20;
+pub(crate) const HUGE_FROM: usize = 4 << 20;
+
+/// What a huge page begins at a multiple of, bytes.
+pub(crate) const HUGE_PAGE: usize = 2 << 20;
 
 /// Asks the system for huge pages within these bytes, if it has them for those who ask.
 #[cfg(target_os = "linux")]
 pub(crate) fn prefer_huge_pages(first: usize, bytes: usize) {
-    const PAGE: usize = 2 << 20;
-    let (begin, end) = (first.next_multiple_of(PAGE), (first + bytes) / PAGE * PAGE);
+    let (begin, end) = (first.next_multiple_of(HUGE_PAGE), (first + bytes) / HUGE_PAGE * HUGE_PAGE);
     if begin < end {
         // SAFETY: the whole pages in between are the block's, and what is in them stays as it is. If the system cannot, nothing is lost.
         unsafe {

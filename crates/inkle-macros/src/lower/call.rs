@@ -261,7 +261,7 @@ impl Lower<'_> {
             _ => unit(span),
         };
         let is_open = given.is_empty() && segment.ident != "Quaternion" && segment.ident != "Transform";
-        let (name, last) = (segment.ident.to_string(), last);
+        let name = segment.ident.to_string();
         let (of, args, keywords) = match (name.as_str(), last) {
             ("Vector" | "Matrix", "splat" | "zero" | "identity") if is_open => {
                 let message =
@@ -281,9 +281,12 @@ impl Lower<'_> {
             ("Matrix", "zero") => {
                 let dtype = scalar(self, 2);
                 let shape = Expr::new(ExprKind::Tuple(vec![size(self, 0), size(self, 1)]), span);
-                let args =
-                    if last == "zero" { vec![call(dtype.clone(), vec![int(0, span)], span)] } else { args };
-                ("matrix", args, vec![(Some("shape".to_owned()), shape), (Some("dtype".to_owned()), dtype)])
+                let zero = call(dtype.clone(), vec![int(0, span)], span);
+                (
+                    "matrix",
+                    vec![zero],
+                    vec![(Some("shape".to_owned()), shape), (Some("dtype".to_owned()), dtype)],
+                )
             }
             ("Quaternion", "new") => ("quaternion", args, Vec::new()),
             ("Quaternion", "identity") => {

@@ -1,4 +1,4 @@
-//! Pages that hold a loaded object.
+//! Pages of the process's own: those that hold a loaded object, and arenas of arrays.
 
 use std::ops::Range;
 use std::ptr::{self, NonNull};
@@ -22,7 +22,7 @@ pub(super) fn page_bytes() -> usize {
 
 /// An anonymous private mapping, writable until its parts are protected.
 #[derive(Debug)]
-pub(super) struct Mapping {
+pub(crate) struct Mapping {
     base: NonNull<u8>,
     len: usize,
 }
@@ -36,9 +36,13 @@ unsafe impl Sync for Mapping {}
 impl Mapping {
     /// A zeroed mapping of `len` bytes, a positive multiple of the page size.
     pub(super) fn new(len: usize) -> Result<Mapping, LoadError> {
-        // Room to start on a 16 KiB boundary even where pages are smaller: the surplus is returned at once.
-        let page = page_bytes();
-        let want = len + page;
+        Mapping::aligned(len, page_bytes())
+    }
+
+    /// The same that begins at a multiple of `align`, which is one of the page size.
+    pub(crate) fn aligned(len: usize, align: usize) -> Result<Mapping, LoadError> {
+        // Room to start on such a boundary: the surplus is returned at once.
+        let want = len + align;
         // SAFETY: a fresh anonymous mapping at an address of the kernel's choice aliases nothing.
         let raw = unsafe {
             libc::mmap(
@@ -54,7 +58,7 @@ impl Mapping {
             return Err(system_error("mmap"));
         }
         let raw = raw.cast::<u8>();
-        let lead = raw.addr().next_multiple_of(page) - raw.addr();
+        let lead = raw.addr().next_multiple_of(align) - raw.addr();
         let tail = want - lead - len;
         // SAFETY: `lead + len <= want`, so all three addresses lie within (or at the end of) the mapping just
         // made; the two pieces given back are whole system pages that nobody uses.
@@ -75,7 +79,7 @@ impl Mapping {
     }
 
     /// The address of a byte of the mapping.
-    pub(super) fn address(&self, offset: usize) -> *mut u8 {
+    pub(crate) fn address(&self, offset: usize) -> *mut u8 {
         debug_assert!(offset <= self.len);
         self.base.as_ptr().wrapping_add(offset)
     }

@@ -23,7 +23,8 @@ use object::elf::{self, FileHeader64, SectionHeader64};
 use object::read::elf::{FileHeader, Rela, SectionHeader, SectionTable, Sym, SymbolTable};
 use object::read::{SectionIndex, SymbolIndex};
 
-use map::{Mapping, Protection};
+pub(crate) use map::Mapping;
+use map::Protection;
 pub use reloc::Machine;
 
 /// The most memory one object may take, bytes. It keeps every displacement within 32 bits and keeps a damaged
