@@ -14,12 +14,12 @@ use crate::lower::entry::{ENTRY, ENTRY_ALONE, Tail, UPDATES};
 use crate::lower::{Lower, Machine, expanded_size, local_bytes};
 use crate::machine::{self, Passes};
 use crate::options::{Forms, Options};
-use crate::plan::{Plan, gpu_lanes, has_many_constants, has_narrow_values, plan};
+use crate::plan::{Plan, gpu_lanes, has_loops, has_many_constants, has_narrow_values, plan};
 use crate::target::{CudaOutput, Target};
 use crate::value::part_count;
 
 /// Raised whenever the same input gives other code, so that caches forget what an older inkle made.
-const REVISION: u32 = 29;
+const REVISION: u32 = 30;
 
 /// Values of more parts than this are refused: every part is a register.
 const MAX_PARTS: usize = 1 << 16;
@@ -214,7 +214,7 @@ fn generate(
         llvm
     };
     let lanes = matches!(target, Target::Cpu(_)).then_some(plan.lanes);
-    machine::optimize(&llvm, &llvm_machine, options.optimization_level, lanes)?;
+    machine::optimize(&llvm, &llvm_machine, options.optimization_level, lanes, has_loops(module))?;
     if let Target::Cpu(cpu) = target
         && plan.lanes > 1
         && !cpu.has_mask_registers()

@@ -90,22 +90,31 @@ pub(crate) fn machine(target: &Target, optimize: bool) -> Result<Rc<TargetMachin
     Ok(machine)
 }
 
+/// Loops that keep something in an element, in both forms; see [`FLAGS`].
+const VERSIONS: &str = "loop(loop-versioning-licm),loop-mssa(licm),";
+
 /// What a widened kernel needs. Its code is already in lanes and in SSA form, inlined and unrolled as far as it pays, so
 /// most of LLVM's default pipeline finds nothing: these passes make code as fast in a third of the time (measured with
 /// `examples/measure.rs`, and by counting instructions of the compiler with `examples/cost.rs`). Of what global value numbering
-/// finds, the second early-cse finds nearly all, in half the time.
-const WIDENED: &str = "function(sroa,early-cse<memssa>,simplifycfg,\
-                       loop-mssa(loop-rotate,licm,simple-loop-unswitch),loop(loop-versioning-licm),\
-                       loop-mssa(licm),instcombine<no-verify-fixpoint>,early-cse<memssa>,simplifycfg,adce)";
+/// finds, the second early-cse finds nearly all, in half the time. The `versions` of loops are for kernels that have some.
+fn widened(versions: &str) -> String {
+    format!(
+        "function(sroa,early-cse<memssa>,simplifycfg,loop-mssa(loop-rotate,licm,simple-loop-unswitch),{versions}\
+         instcombine<no-verify-fixpoint>,early-cse<memssa>,simplifycfg,adce)"
+    )
+}
 
 /// What a CPU kernel of one lane needs: the same, and what makes loops fast. LLVM's default pipeline would join scalars of
 /// straight code to vectors too, which takes most of the time with kernels that have thousands of stores and makes
 /// few of them faster.
-const ONE_LANE: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\
-                        loop-mssa(loop-rotate,licm,simple-loop-unswitch),loop(loop-idiom,indvars,loop-deletion),\
-                        loop(loop-versioning-licm),loop-mssa(licm),gvn,sccp,instcombine<no-verify-fixpoint>,dse,adce,simplifycfg,\
-                        loop-vectorize,loop-unroll,instcombine<no-verify-fixpoint>,loop-mssa(licm),\
-                        simplifycfg,adce)";
+fn one_lane(versions: &str) -> String {
+    format!(
+        "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\
+         loop-mssa(loop-rotate,licm,simple-loop-unswitch),loop(loop-idiom,indvars,loop-deletion),{versions}\
+         gvn,sccp,instcombine<no-verify-fixpoint>,dse,adce,simplifycfg,loop-vectorize,loop-unroll,\
+         instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg,adce)"
+    )
+}
 
 /// Runs the optimisation pipeline for a kernel that has `lanes` on the CPU; `None` for GPUs.
 pub(crate) fn optimize(
@@ -113,10 +122,12 @@ pub(crate) fn optimize(
     machine: &TargetMachine,
     level: u8,
     lanes: Option<u32>,
+    has_loops: bool,
 ) -> Result<(), CodegenError> {
+    let versions = if has_loops { VERSIONS } else { "" };
     let pipeline = match (level, lanes) {
-        (1 | 2, Some(1)) => ONE_LANE.to_owned(),
-        (1 | 2, Some(_)) => WIDENED.to_owned(),
+        (1 | 2, Some(1)) => one_lane(versions),
+        (1 | 2, Some(_)) => widened(versions),
         _ => format!("default<O{}>", level.min(3)),
     };
     let options = PassBuilderOptions::create();
@@ -143,7 +154,7 @@ pub(crate) fn inline_marked(module: &Module<'_>, machine: &TargetMachine) -> Res
 /// - The code is prepared for instruction selection by us.
 /// - There is nothing to do for the others: no comparisons of memory, no calls of C's mathematics, no variables for debuggers, no
 ///   blocks that end in many places.
-const NOT_FOR_LANES: [&CStr; 9] = [
+const NOT_FOR_LANES: [&CStr; 10] = [
     c"Canonicalize Freeze Instructions in Loops",
     c"Loop Strength Reduction",
     c"CodeGen Prepare",
@@ -153,6 +164,7 @@ const NOT_FOR_LANES: [&CStr; 9] = [
     c"Replace intrinsics with calls to vector library",
     c"Early Tail Duplication",
     c"Live DEBUG_VALUE analysis",
+    c"Post RA top-down list latency scheduler",
 ];
 
 /// Moves constants out of loops before registers are allocated. As operands in memory they cost next to nothing, while each that

@@ -123,6 +123,13 @@ pub(crate) fn has_updates(module: &Module) -> bool {
     found
 }
 
+/// Whether a kernel has loops of its own.
+pub(crate) fn has_loops(module: &Module) -> bool {
+    let mut found = false;
+    for_each_op(module, |data| found |= matches!(data.kind, OpKind::For | OpKind::While));
+    found
+}
+
 /// Whether a kernel of `size` operations is short and has many constants in proportion: those of functions of the math library, or
 /// any in a loop of its own.
 pub(crate) fn has_many_constants(module: &Module, size: usize) -> bool {

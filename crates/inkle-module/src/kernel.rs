@@ -409,7 +409,7 @@ impl Kernel {
     }
 
     /// The kernel's code on a device: compiled, or read from the cache, at first need. Concurrent callers that need the
-    /// same code wait for one compilation, and meanwhile do what is queued in the background and certain to be needed.
+    /// same code wait for one compilation, and leave their cores to the background meanwhile.
     ///
     /// # Errors
     /// [`CompileError::Codegen`] when code cannot be made, [`CompileError::Load`] when it cannot be loaded.
@@ -420,10 +420,14 @@ impl Kernel {
             return Ok((found, How::Shared));
         }
         let slot = self.slot(device, &options);
-        if matches!(slot.try_lock(), Err(TryLockError::WouldBlock)) {
-            schedule::help();
-        }
-        self.load_into(&mut slot.lock().unwrap_or_else(PoisonError::into_inner), device, options)
+        let mut slot = match slot.try_lock() {
+            Ok(slot) => slot,
+            Err(TryLockError::Poisoned(error)) => error.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                schedule::while_waiting(|| slot.lock().unwrap_or_else(PoisonError::into_inner))
+            }
+        };
+        self.load_into(&mut slot, device, options)
     }
 
     /// The same for what nobody waits for: `None` if another caller is making the code.

@@ -61,57 +61,59 @@ pub fn for_each<J: Sync, R: Send>(
 }
 
 /// What is to be done in the background.
-struct Task {
-    work: Box<dyn FnOnce() + Send>,
-    /// Its result will be needed.
-    is_certain: bool,
-}
+type Task = Box<dyn FnOnce() + Send>;
 
 /// The background's state.
 struct Background {
     queue: VecDeque<Task>,
     workers: usize,
-    /// Threads of others that do a task.
-    helpers: usize,
+    /// Threads that wait, and leave their cores to others.
+    waiting: usize,
     ended: bool,
 }
 
+impl Background {
+    /// Whether there is a task for a worker more than `others`: cores of threads that wait are free, too.
+    fn has_work(&self, others: usize) -> bool {
+        !self.ended && !self.queue.is_empty() && others < cores() - 1 + self.waiting
+    }
+
+    /// Starts a worker if there is work for one more.
+    fn start_worker(&mut self) {
+        if self.has_work(self.workers) {
+            let worker = std::thread::Builder::new().name("inkle-background".into()).spawn(work_through);
+            // Without a thread the task waits for another one's, or for ever; whoever needs its result makes it.
+            self.workers += usize::from(worker.is_ok());
+        }
+    }
+}
+
 static BACKGROUND: Mutex<Background> =
-    Mutex::new(Background { queue: VecDeque::new(), workers: 0, helpers: 0, ended: false });
+    Mutex::new(Background { queue: VecDeque::new(), workers: 0, waiting: 0, ended: false });
 static IDLE: Condvar = Condvar::new();
 
 fn background() -> MutexGuard<'static, Background> {
     BACKGROUND.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Queues a task to be done when a core is likely to be free: on all cores but one, which is the caller's. With one core
-/// alone nothing is done.
+/// Queues a task to be done when a core is likely to be free: on all cores but one, which is the caller's, and on that one too
+/// while a caller waits for other code ([`while_waiting`]). With one core alone nothing is done.
 pub fn in_background(work: impl FnOnce() + Send + 'static) {
-    queue(Task { work: Box::new(work), is_certain: false });
+    queue(|queue| queue.push_back(Box::new(work)));
 }
 
-/// The same for what will be needed for certain: it is done before everything that was queued until now, and threads that wait
-/// for other code do it too ([`help`]).
+/// The same for what will be needed for certain: it is done before everything that was queued until now.
 pub fn next_in_background(work: impl FnOnce() + Send + 'static) {
-    queue(Task { work: Box::new(work), is_certain: true });
+    queue(|queue| queue.push_front(Box::new(work)));
 }
 
-fn queue(task: Task) {
-    let spare = cores() - 1;
+fn queue(push: impl FnOnce(&mut VecDeque<Task>)) {
     let mut state = background();
-    if state.ended || spare == 0 {
+    if state.ended || cores() == 1 {
         return;
     }
-    if task.is_certain {
-        state.queue.push_front(task);
-    } else {
-        state.queue.push_back(task);
-    }
-    if state.workers < spare {
-        let worker = std::thread::Builder::new().name("inkle-background".into()).spawn(work_through);
-        // Without a thread the task waits for another one's, or for ever; whoever needs its result makes it.
-        state.workers += usize::from(worker.is_ok());
-    }
+    push(&mut state.queue);
+    state.start_worker();
 }
 
 /// Counts a thread out, also when a task panics.
@@ -130,29 +132,26 @@ fn work_through() {
     loop {
         let task = {
             let mut state = background();
-            match state.queue.pop_front() {
-                Some(task) if !state.ended => task,
-                _ => return,
+            if !state.has_work(state.workers - 1) {
+                return;
             }
+            state.queue.pop_front()
         };
-        (task.work)();
+        if let Some(task) = task {
+            task();
+        }
     }
 }
 
-/// Does the next task that is needed for certain, if one is queued: for a thread that would only wait otherwise.
-pub(crate) fn help() {
-    let task = {
+/// Waits for something that another thread makes, and leaves this thread's core to the background meanwhile.
+pub(crate) fn while_waiting<T>(wait: impl FnOnce() -> T) -> T {
+    {
         let mut state = background();
-        if state.ended || !state.queue.front().is_some_and(|task| task.is_certain) {
-            return;
-        }
-        state.helpers += 1;
-        state.queue.pop_front()
-    };
-    let _leaving = Leaving(|state| state.helpers -= 1);
-    if let Some(task) = task {
-        (task.work)();
+        state.waiting += 1;
+        state.start_worker();
     }
+    let _leaving = Leaving(|state| state.waiting -= 1);
+    wait()
 }
 
 /// Waits for the background's tasks that are running, and starts no more. Called before what tasks use goes away.
@@ -160,7 +159,7 @@ pub fn finish_background() {
     let mut state = background();
     state.ended = true;
     let dropped = std::mem::take(&mut state.queue);
-    while state.workers + state.helpers > 0 {
+    while state.workers > 0 {
         state = IDLE.wait(state).unwrap_or_else(PoisonError::into_inner);
     }
     drop(state);
@@ -194,11 +193,23 @@ mod tests {
     }
 
     #[test]
-    fn the_background_ends_with_what_is_running() {
+    fn the_background_uses_cores_of_waiting_threads_and_ends_with_what_is_running() {
         if cores() == 1 {
             println!("skipped: one core, so nothing is done in the background");
             return;
         }
+        // Each of these waits for all others, and is one more than there are background threads.
+        let spare = cores() - 1;
+        let barrier = std::sync::Arc::new(std::sync::Barrier::new(spare + 1));
+        let (send, receive) = mpsc::channel();
+        for _ in 0..=spare {
+            let (barrier, send) = (barrier.clone(), send.clone());
+            next_in_background(move || {
+                barrier.wait();
+                send.send(()).unwrap();
+            });
+        }
+        while_waiting(|| (0..=spare).for_each(|_| receive.recv().unwrap()));
         let (send, receive) = mpsc::channel();
         in_background(move || send.send(1).unwrap());
         assert_eq!(receive.recv().unwrap(), 1);

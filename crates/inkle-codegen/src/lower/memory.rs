@@ -454,13 +454,11 @@ impl<'m> Lower<'_, 'm> {
         }
         // Row `r` has, one after the other, the elements of the lanes r, r + 4, r + 8 ...: so a transposition of each four
         // rows within pieces of four gives the lanes in order.
-        let widened: Vec<u32> = (0..TRANSPOSED).map(|k| k.min(n as u32 - 1)).collect();
         let rows: Vec<V> = (0..TRANSPOSED)
             .map(|row| {
                 let picked = (row..lanes).step_by(TRANSPOSED as usize).map(|lane| {
                     let address = self.e.extract_element(addresses, self.e.i32(lane as i32));
-                    let v = self.e.load(element, address, part.size());
-                    self.e.shuffle(v, self.e.poison(element), &widened)
+                    self.load_filled(ty, address, part.size(), n as u32)
                 });
                 let picked: Vec<V> = picked.collect();
                 self.joined(picked, TRANSPOSED)
@@ -487,6 +485,24 @@ impl<'m> Lower<'_, 'm> {
                 Val::Varying(self.in_register(v, part))
             })
             .collect()
+    }
+
+    /// Reads the `n` parts of one element as a vector of [`TRANSPOSED`], whatever is behind them.
+    fn load_filled(&mut self, ty: Ty, address: V, size: u32, n: u32) -> V {
+        if n == 3 && self.machine.masked_memory {
+            // A read of three numbers is two reads to LLVM, and a mask that never changes costs nothing.
+            let whole = self.e.vector(ty, TRANSPOSED);
+            let bits: Vec<V> = (0..TRANSPOSED).map(|k| self.e.i1(k < n)).collect();
+            let (mask, types) = (self.e.const_vector(&bits), [whole, self.e.type_of(address)]);
+            let args = [address, mask, self.e.poison(whole)];
+            let v = self.e.intrinsic("llvm.masked.load", &types, &args);
+            self.e.set_argument_align(v, 0, size);
+            return v;
+        }
+        let element = self.e.vector(ty, n);
+        let v = self.e.load(element, address, size);
+        let filled: Vec<u32> = (0..TRANSPOSED).map(|k| k.min(n - 1)).collect();
+        self.e.shuffle(v, self.e.poison(element), &filled)
     }
 
     /// Vectors of `width` elements, a power of two of them, one after the other in one.
