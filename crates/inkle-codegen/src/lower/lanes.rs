@@ -7,7 +7,7 @@ use crate::emitter::{Int, Ty, V};
 use crate::value::{Parts, Val};
 
 /// The alignment of a vector's slot on the stack, bytes.
-const SLOT_ALIGN: u32 = 64;
+pub(super) const SLOT_ALIGN: u32 = 64;
 
 /// Of more lanes than a register has, LLVM would take each from registers again even where they lie in memory: two operations
 /// instead of none, as most instructions can read memory.

@@ -17,12 +17,10 @@ const MAX_INTERLEAVE: usize = 4;
 const GPU_MAX_INTERLEAVE: usize = 9;
 /// Masks of narrower parts, bytes, are no masks of the hardware's.
 const NARROWEST_MASKED: u32 = 4;
-/// How many elements are turned from rows into columns at a time.
-const TRANSPOSED: u32 = 4;
 
 impl<'m> Lower<'_, 'm> {
     /// The LLVM type of a part in memory: bools take a byte.
-    fn memory_type(&self, part: Part) -> Ty {
+    pub fn memory_type(&self, part: Part) -> Ty {
         match part {
             Part::Scalar(Scalar::Bool) => self.e.int(8),
             other => self.part_type(other),
@@ -30,7 +28,7 @@ impl<'m> Lower<'_, 'm> {
     }
 
     /// A part as it was read from memory, as registers hold it.
-    fn in_register(&self, v: V, part: Part) -> V {
+    pub fn in_register(&self, v: V, part: Part) -> V {
         match part {
             Part::Scalar(Scalar::Bool) => self.e.icmp(Int::LLVMIntNE, v, self.e.null(self.e.type_of(v))),
             _ => v,
@@ -423,96 +421,6 @@ impl<'m> Lower<'_, 'm> {
         let Some(&third) = vectors.get(2) else { return v };
         let second = (0..lanes).map(|at| if element(at) < 2 * lanes { at } else { element(at) - lanes });
         self.e.shuffle(v, third, &second.collect::<Vec<_>>())
-    }
-
-    /// Whether lanes hold elements of a few equal parts at addresses of their own: then each lane's is read whole, and the
-    /// parts are put into lanes by shuffles. A gather of each part asks for every address again, and on many processors is
-    /// no faster than a read a lane; where it is, gathers take half the time and a tenth of the code.
-    fn scattered(&self, layout: &[(Part, u32)], ty: Type, at: Val) -> Option<Part> {
-        let has_addresses = matches!(at, Val::Varying(_) | Val::Indexed { .. } | Val::Linear { .. });
-        let (first, n) = (layout.first()?.0, layout.len());
-        let whole = !self.machine.gpu
-            && !self.machine.quick_gathers
-            && has_addresses
-            && (2..=TRANSPOSED as usize).contains(&n)
-            && self.lanes.is_multiple_of(TRANSPOSED)
-            && first.size() == 4
-            && ty.size() == 4 * n as u32
-            && layout.iter().all(|&(part, _)| part == first);
-        whole.then_some(first)
-    }
-
-    fn load_scattered(&mut self, at: Val, part: Part, n: usize) -> Parts {
-        let (ty, lanes) = (self.memory_type(part), self.lanes);
-        let element = self.e.vector(ty, n as u32);
-        let mut addresses = self.wide(at);
-        if let Some(mask) = self.mask {
-            // Lanes without a thread read zeros of our own.
-            let zeros = self.e.alloca(element);
-            self.e.store(self.e.null(element), zeros, part.size());
-            addresses = self.e.select(mask, addresses, self.e.splat(zeros, lanes));
-        }
-        // Row `r` has, one after the other, the elements of the lanes r, r + 4, r + 8 ...: so a transposition of each four
-        // rows within pieces of four gives the lanes in order.
-        let rows: Vec<V> = (0..TRANSPOSED)
-            .map(|row| {
-                let picked = (row..lanes).step_by(TRANSPOSED as usize).map(|lane| {
-                    let address = self.e.extract_element(addresses, self.e.i32(lane as i32));
-                    self.load_filled(ty, address, part.size(), n as u32)
-                });
-                let picked: Vec<V> = picked.collect();
-                self.joined(picked, TRANSPOSED)
-            })
-            .collect();
-        let pieces = |order: [u32; 4]| -> Vec<u32> {
-            let place = |i: u32, piece: u32| {
-                let (row, k) = (i / TRANSPOSED, i % TRANSPOSED);
-                row * lanes + piece * TRANSPOSED + k
-            };
-            (0..lanes / TRANSPOSED).flat_map(|piece| order.map(|i| place(i, piece))).collect()
-        };
-        let halves = |l: &Self, order| {
-            let order = pieces(order);
-            [l.e.shuffle(rows[0], rows[1], &order), l.e.shuffle(rows[2], rows[3], &order)]
-        };
-        let low = halves(self, [0, 4, 1, 5]);
-        let high = if n > 2 { halves(self, [2, 6, 3, 7]) } else { low };
-        let parts = [(low, [0, 1, 4, 5]), (low, [2, 3, 6, 7]), (high, [0, 1, 4, 5]), (high, [2, 3, 6, 7])];
-        parts[..n]
-            .iter()
-            .map(|&([a, b], order)| {
-                let v = self.e.shuffle(a, b, &pieces(order));
-                Val::Varying(self.in_register(v, part))
-            })
-            .collect()
-    }
-
-    /// Reads the `n` parts of one element as a vector of [`TRANSPOSED`], whatever is behind them.
-    fn load_filled(&mut self, ty: Ty, address: V, size: u32, n: u32) -> V {
-        if n == 3 && self.machine.masked_memory {
-            // A read of three numbers is two reads to LLVM, and a mask that never changes costs nothing.
-            let whole = self.e.vector(ty, TRANSPOSED);
-            let bits: Vec<V> = (0..TRANSPOSED).map(|k| self.e.i1(k < n)).collect();
-            let (mask, types) = (self.e.const_vector(&bits), [whole, self.e.type_of(address)]);
-            let args = [address, mask, self.e.poison(whole)];
-            let v = self.e.intrinsic("llvm.masked.load", &types, &args);
-            self.e.set_argument_align(v, 0, size);
-            return v;
-        }
-        let element = self.e.vector(ty, n);
-        let v = self.e.load(element, address, size);
-        let filled: Vec<u32> = (0..TRANSPOSED).map(|k| k.min(n - 1)).collect();
-        self.e.shuffle(v, self.e.poison(element), &filled)
-    }
-
-    /// Vectors of `width` elements, a power of two of them, one after the other in one.
-    fn joined(&self, mut all: Vec<V>, mut width: u32) -> V {
-        while all.len() > 1 {
-            let picks: Vec<u32> = (0..2 * width).collect();
-            all = all.chunks(2).map(|pair| self.e.shuffle(pair[0], pair[1], &picks)).collect();
-            width *= 2;
-        }
-        all[0]
     }
 
     /// Reads the lanes' neighbouring values, those of a mask when it is given.

@@ -42,6 +42,7 @@ mod memory;
 mod native;
 mod neighbours;
 mod root;
+mod scattered;
 mod spread;
 mod stream;
 mod sums;
