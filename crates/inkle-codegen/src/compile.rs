@@ -19,7 +19,7 @@ use crate::target::{CudaOutput, Target};
 use crate::value::part_count;
 
 /// Raised whenever the same input gives other code, so that caches forget what an older inkle made.
-const REVISION: u32 = 31;
+const REVISION: u32 = 30;
 
 /// Values of more parts than this are refused: every part is a register.
 const MAX_PARTS: usize = 1 << 16;
@@ -124,7 +124,7 @@ fn generate(
     check_sizes(module)?;
     check_local(module)?;
     let size = expanded_size(module);
-    let llvm_machine = machine::machine(target, options.optimization_level > 0)?;
+    let mut llvm_machine = machine::machine(target, options.optimization_level > 0)?;
     let mut plan = match target {
         Target::Cpu(cpu) => plan(module, size, cpu, options),
         Target::Cuda(_) => {
@@ -228,7 +228,7 @@ fn generate(
         Want::Code(kind) => {
             let for_lanes = lanes.is_some_and(|n| n > 1) && matches!(options.optimization_level, 1 | 2);
             let passes = Passes { for_lanes, hoist: for_lanes && has_many_constants(module, size) };
-            Ok((machine::emit(&llvm, &llvm_machine, kind, passes)?, plan))
+            Ok((machine::emit(&llvm, &mut llvm_machine, kind, passes)?, plan))
         }
     }
 }

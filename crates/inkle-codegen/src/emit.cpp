@@ -44,23 +44,39 @@ private:
   size_t count;
 };
 
+/// The passes that make code of modules, one after the other, and where it is put.
+struct Emitter {
+  SmallVector<char, 0> bytes;
+  raw_svector_ostream stream{bytes};
+  legacy::PassManager passes;
+};
+
 } // namespace
 
-/// Makes an object file or assembly of a module, without the passes of some names, and gives it to `take`. How many passes
-/// that were; -1 when the target makes no such files.
-extern "C" int inkle_emit(LLVMTargetMachineRef machine, LLVMModuleRef module, LLVMCodeGenFileType kind,
-                          const char *const *without, size_t count, void *taker, void (*take)(void *, const char *, size_t)) {
+/// Prepares object files or assembly to be made, without the passes of some names. `left_out` gets how many passes those
+/// were. Null when the target makes no such files.
+extern "C" Emitter *inkle_emitter(LLVMTargetMachineRef machine, LLVMCodeGenFileType kind, const char *const *without,
+                                  size_t count, int *left_out) {
   auto &target = *reinterpret_cast<TargetMachine *>(machine);
-  Module &code = *unwrap(module);
-  code.setDataLayout(target.createDataLayout());
-  SmallVector<char, 0> bytes;
-  raw_svector_ostream stream(bytes);
-  legacy::PassManager passes;
-  Without chosen(passes, without, count);
+  auto *emitter = new Emitter;
+  Without chosen(emitter->passes, without, count);
   auto type = kind == LLVMObjectFile ? CodeGenFileType::ObjectFile : CodeGenFileType::AssemblyFile;
-  if (target.addPassesToEmitFile(chosen, stream, nullptr, type, /*DisableVerify=*/true))
-    return -1;
-  passes.run(code);
-  take(taker, bytes.data(), bytes.size());
-  return chosen.left_out;
+  if (target.addPassesToEmitFile(chosen, emitter->stream, nullptr, type, /*DisableVerify=*/true)) {
+    delete emitter;
+    return nullptr;
+  }
+  *left_out = chosen.left_out;
+  return emitter;
 }
+
+/// Makes the code of a module, and gives it to `take`.
+extern "C" void inkle_emit(Emitter *emitter, LLVMTargetMachineRef machine, LLVMModuleRef module, void *taker,
+                           void (*take)(void *, const char *, size_t)) {
+  Module &code = *unwrap(module);
+  code.setDataLayout(reinterpret_cast<TargetMachine *>(machine)->createDataLayout());
+  emitter->passes.run(code);
+  take(taker, emitter->bytes.data(), emitter->bytes.size());
+  emitter->bytes.clear();
+}
+
+extern "C" void inkle_emitter_drop(Emitter *emitter) { delete emitter; }

@@ -1,13 +1,12 @@
 //! LLVM's target machines and pass pipelines.
 //!
-//! LLVM objects are not shared between threads: each thread keeps its own target machines, and every compilation
-//! has a context of its own, so nothing grows with the number of kernels compiled.
+//! LLVM objects are not shared between compilations that run at once: each has a target machine for itself while it runs, and a
+//! context of its own, so nothing grows with the number of kernels compiled.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::rc::Rc;
-use std::sync::Once;
+use std::ops::Deref;
+use std::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use inkwell::OptimizationLevel;
 use inkwell::llvm_sys::prelude::LLVMModuleRef;
@@ -63,16 +62,58 @@ fn set_flags() {
     unsafe { LLVMParseCommandLineOptions(flags.len() as i32, flags.as_ptr(), c"".as_ptr()) };
 }
 
-thread_local! {
-    static MACHINES: RefCell<HashMap<(String, bool), Rc<TargetMachine>>> = RefCell::new(HashMap::new());
+/// A target machine and what makes code for it, for one compilation at a time. Making them takes longer than making the code of
+/// a short kernel, so they are used again, by whichever thread is next.
+pub(crate) struct Machine {
+    /// `None` once it was given back.
+    parts: Option<Box<MachineParts>>,
 }
 
-/// This thread's machine for a target.
-pub(crate) fn machine(target: &Target, optimize: bool) -> Result<Rc<TargetMachine>, CodegenError> {
+struct MachineParts {
+    key: (String, bool),
+    /// Those of object files. They are dropped before the machine that they use.
+    emitters: Vec<(Passes, Emitter)>,
+    llvm: TargetMachine,
+}
+
+// SAFETY: LLVM's target machines and passes belong to no thread, and one thread at a time has them.
+unsafe impl Send for MachineParts {}
+
+/// Machines that nobody uses: never more of a kind than were in use at once.
+static IDLE: Mutex<Vec<Box<MachineParts>>> = Mutex::new(Vec::new());
+
+fn idle() -> MutexGuard<'static, Vec<Box<MachineParts>>> {
+    IDLE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        // After a panic nothing is known of them.
+        if let Some(parts) = self.parts.take().filter(|_| !std::thread::panicking()) {
+            idle().push(parts);
+        }
+    }
+}
+
+impl Deref for Machine {
+    type Target = TargetMachine;
+
+    fn deref(&self) -> &TargetMachine {
+        &self.parts.as_ref().expect("it is given back when it is dropped").llvm
+    }
+}
+
+/// A machine for a target.
+pub(crate) fn machine(target: &Target, optimize: bool) -> Result<Machine, CodegenError> {
     initialize();
     let key = (target.key(), optimize);
-    if let Some(known) = MACHINES.with_borrow(|m| m.get(&key).cloned()) {
-        return Ok(known);
+    let known = {
+        let mut idle = idle();
+        let last = idle.iter().rposition(|parts| parts.key == key);
+        last.map(|index| idle.swap_remove(index))
+    };
+    if known.is_some() {
+        return Ok(Machine { parts: known });
     }
     let fail = |message: String| CodegenError::Target { target: target.key(), message };
     let (triple, cpu, features, reloc) = match target {
@@ -82,12 +123,10 @@ pub(crate) fn machine(target: &Target, optimize: bool) -> Result<Rc<TargetMachin
     let triple = TargetTriple::create(triple);
     let llvm = LlvmTarget::from_triple(&triple).map_err(|e| fail(e.to_string()))?;
     let level = if optimize { OptimizationLevel::Aggressive } else { OptimizationLevel::None };
-    let machine = llvm
+    let llvm = llvm
         .create_target_machine(&triple, &cpu, &features, level, reloc, CodeModel::Default)
         .ok_or_else(|| fail(format!("LLVM has no machine for the CPU {cpu}")))?;
-    let machine = Rc::new(machine);
-    MACHINES.with_borrow_mut(|m| m.insert(key, machine.clone()));
-    Ok(machine)
+    Ok(Machine { parts: Some(Box::new(MachineParts { key, emitters: Vec::new(), llvm })) })
 }
 
 /// Loops that keep something in an element, in both forms; see [`FLAGS`].
@@ -173,7 +212,7 @@ const NOT_FOR_LANES: [&CStr; 10] = [
 const HOISTING: &CStr = c"Early Machine Loop Invariant Code Motion";
 
 /// Which passes code is made with.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Passes {
     /// Those that code in lanes needs, not all.
     pub for_lanes: bool,
@@ -181,48 +220,99 @@ pub(crate) struct Passes {
     pub hoist: bool,
 }
 
+/// LLVM's passes from a module to machine code; a C++ object of `emit.cpp`.
+///
+/// *Invariant:* the machine that it was made for lives.
+struct Emitter(NonNull<c_void>);
+
 unsafe extern "C" {
-    fn inkle_emit(
+    fn inkle_emitter(
         machine: LLVMTargetMachineRef,
-        module: LLVMModuleRef,
         kind: LLVMCodeGenFileType,
         without: *const *const c_char,
         count: usize,
+        left_out: *mut c_int,
+    ) -> *mut c_void;
+
+    fn inkle_emit(
+        emitter: *mut c_void,
+        machine: LLVMTargetMachineRef,
+        module: LLVMModuleRef,
         taker: *mut c_void,
         take: unsafe extern "C" fn(taker: *mut c_void, bytes: *const c_char, length: usize),
-    ) -> c_int;
+    );
+
+    fn inkle_emitter_drop(emitter: *mut c_void);
+}
+
+impl Emitter {
+    fn new(machine: &TargetMachine, kind: FileType, passes: Passes) -> Result<Emitter, CodegenError> {
+        let kind = match kind {
+            FileType::Assembly => LLVMCodeGenFileType::LLVMAssemblyFile,
+            FileType::Object => LLVMCodeGenFileType::LLVMObjectFile,
+        };
+        let lanes = NOT_FOR_LANES.iter().filter(|_| passes.for_lanes);
+        let names: Vec<*const c_char> =
+            lanes.chain((!passes.hoist).then_some(&HOISTING)).map(|name| name.as_ptr()).collect();
+        let mut left_out = 0;
+        // SAFETY: the machine is alive, and there are so many names.
+        let emitter = unsafe {
+            inkle_emitter(machine.as_mut_ptr(), kind, names.as_ptr(), names.len(), &raw mut left_out)
+        };
+        let Some(emitter) = NonNull::new(emitter) else {
+            let message = "the target makes no such files".to_owned();
+            return Err(CodegenError::Broken { stage: "emitting code", message });
+        };
+        debug_assert!(
+            !passes.for_lanes || left_out as usize == names.len(),
+            "LLVM has passes of other names"
+        );
+        Ok(Emitter(emitter))
+    }
+
+    fn emit(&mut self, machine: &TargetMachine, module: &Module<'_>) -> Vec<u8> {
+        unsafe extern "C" fn take(taker: *mut c_void, bytes: *const c_char, length: usize) {
+            // SAFETY: `taker` is the vector below, and so many bytes lie there.
+            unsafe {
+                (*taker.cast::<Vec<u8>>()).extend_from_slice(std::slice::from_raw_parts(bytes.cast(), length))
+            };
+        }
+        let mut code: Vec<u8> = Vec::new();
+        // SAFETY: the invariant; the module is alive, and `take` gets the vector as its first argument.
+        unsafe {
+            let taker = (&raw mut code).cast();
+            inkle_emit(self.0.as_ptr(), machine.as_mut_ptr(), module.as_mut_ptr(), taker, take);
+        }
+        code
+    }
+}
+
+impl Drop for Emitter {
+    fn drop(&mut self) {
+        // SAFETY: it was made by `inkle_emitter`, and nothing else has it.
+        unsafe { inkle_emitter_drop(self.0.as_ptr()) };
+    }
 }
 
 /// Emits machine code or assembly.
 pub(crate) fn emit(
     module: &Module<'_>,
-    machine: &TargetMachine,
+    machine: &mut Machine,
     kind: FileType,
     passes: Passes,
 ) -> Result<Vec<u8>, CodegenError> {
-    unsafe extern "C" fn take(taker: *mut c_void, bytes: *const c_char, length: usize) {
-        // SAFETY: `taker` is the vector below, and so many bytes lie there.
-        unsafe {
-            (*taker.cast::<Vec<u8>>()).extend_from_slice(std::slice::from_raw_parts(bytes.cast(), length))
-        };
+    let MachineParts { emitters, llvm, .. } =
+        &mut **machine.parts.as_mut().expect("it is given back when it is dropped");
+    if kind == FileType::Assembly {
+        return Ok(Emitter::new(llvm, kind, passes)?.emit(llvm, module));
     }
-    let kind = match kind {
-        FileType::Assembly => LLVMCodeGenFileType::LLVMAssemblyFile,
-        FileType::Object => LLVMCodeGenFileType::LLVMObjectFile,
+    let known = emitters.iter().position(|(others, _)| *others == passes);
+    let index = match known {
+        Some(index) => index,
+        None => {
+            emitters.push((passes, Emitter::new(llvm, kind, passes)?));
+            emitters.len() - 1
+        }
     };
-    let mut code: Vec<u8> = Vec::new();
-    let lanes = NOT_FOR_LANES.iter().filter(|_| passes.for_lanes);
-    let names: Vec<*const c_char> =
-        lanes.chain((!passes.hoist).then_some(&HOISTING)).map(|name| name.as_ptr()).collect();
-    // SAFETY: module and machine are alive, there are so many names, and `take` gets the vector as its first argument.
-    let left_out = unsafe {
-        let taker = (&raw mut code).cast();
-        inkle_emit(machine.as_mut_ptr(), module.as_mut_ptr(), kind, names.as_ptr(), names.len(), taker, take)
-    };
-    if left_out < 0 {
-        let message = "the target makes no such files".to_owned();
-        return Err(CodegenError::Broken { stage: "emitting code", message });
-    }
-    debug_assert!(!passes.for_lanes || left_out as usize == names.len(), "LLVM has passes of other names");
-    Ok(code)
+    Ok(emitters[index].1.emit(llvm, module))
 }

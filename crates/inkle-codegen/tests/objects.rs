@@ -66,3 +66,29 @@ fn threads_compile_alike() {
         }
     });
 }
+
+#[test]
+fn what_was_compiled_before_makes_no_difference() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels");
+    let kernels: Vec<_> = folder
+        .read_dir()
+        .expect("the kernels are there")
+        .map(|entry| {
+            let path = entry.expect("the folder can be read").path();
+            (module(&std::fs::read_to_string(&path).expect("the kernel can be read")), path)
+        })
+        .collect();
+    for target in [CpuTarget::baseline_aarch64(), CpuTarget::host()] {
+        let target = Target::Cpu(target);
+        let make = |module| compile(module, &target, &Options::default()).map(|artifact| artifact.code);
+        let first: Vec<_> = kernels.iter().map(|(module, _)| make(module)).collect();
+        for ((module, path), first) in kernels.iter().zip(&first).rev() {
+            match (make(module), first) {
+                (Ok(again), Ok(first)) => {
+                    assert!(again == *first, "{} became other code", path.display());
+                }
+                (again, first) => panic!("{}: {again:?} after {first:?}", path.display()),
+            }
+        }
+    }
+}
