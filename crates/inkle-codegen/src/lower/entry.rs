@@ -8,8 +8,9 @@ use inkle_ir::{FEW_BLOCKS_ENTRY, LaunchBounds, MAX_DIMS, ParamLayout};
 use inkwell::llvm_sys::LLVMOpcode;
 use smallvec::SmallVec;
 
+use super::speculation::Speculation;
 use super::{Existing, Lower, Result, Thread, lane_dim};
-use crate::emitter::{Int, V};
+use crate::emitter::{Bb, Int, V};
 use crate::error::CodegenError;
 use crate::plan::GPU_ACCESS;
 use crate::value::{ArrayParts, Part, Parts, Val, parts};
@@ -338,11 +339,20 @@ impl<'m> Lower<'_, 'm> {
         let left_wide = self.e.splat(left, lanes);
         let mask = self.e.icmp(Int::LLVMIntULT, ids, left_wide);
         let count = self.e.intrinsic("llvm.umin", &[self.e.int(32)], &[left, self.e.i32(lanes as i32)]);
+        let whole = may_be_all.then(|| self.e.icmp(Int::LLVMIntEQ, count, self.e.i32(lanes as i32)));
+        let joined = whole.filter(|_| self.may_speculate()).map(|whole| self.first_form(whole, i, body));
+        let joined = joined.transpose()?;
         self.mask = Some(mask);
         self.existing = Some(Existing { mask, count, may_be_all });
+        self.is_second_form = joined.is_some();
         body(self, i)?;
+        self.is_second_form = false;
         self.mask = None;
         self.existing = None;
+        if let Some(joined) = joined {
+            self.e.br(joined);
+            self.e.at_end(joined);
+        }
         let next = self.e.add(i, self.e.i32(lanes as i32));
         let latch = self.e.current_block();
         self.e.add_incoming(i, next, latch);
@@ -350,6 +360,28 @@ impl<'m> Lower<'_, 'm> {
         self.e.cond_br(more, head, end);
         self.e.at_end(end);
         Ok(())
+    }
+
+    /// Whether there are to be two forms of the code; see [`super::speculation`].
+    fn may_speculate(&self) -> bool {
+        let groups = self.machine.masked_memory && self.lanes <= super::neighbours::MOST_GROUPED;
+        let plain = !self.rare && !self.options.checks && !self.options.verify_fp;
+        groups && plain && super::speculation::reads_indices(self.ir)
+    }
+
+    /// The first form of the code, for vectors with all their threads if `whole` holds. The second one is next; gives where
+    /// both end.
+    fn first_form(&mut self, whole: V, i: V, body: &dyn Fn(&mut Self, V) -> Result<()>) -> Result<Bb> {
+        let [first, second, joined] = ["first", "second", "joined"].map(|name| self.e.new_block(name));
+        self.e.cond_br(whole, first, second);
+        self.e.at_end(first);
+        self.speculation = Some(Speculation::new(second));
+        body(self, i)?;
+        self.speculation = None;
+        self.emitted = 0;
+        self.e.br(joined);
+        self.e.at_end(second);
+        Ok(joined)
     }
 
     fn param_layout(&self) -> Result<ParamLayout> {

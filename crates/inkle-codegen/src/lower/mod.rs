@@ -44,6 +44,7 @@ mod native;
 mod neighbours;
 mod root;
 mod scattered;
+mod speculation;
 mod spread;
 mod stream;
 mod sums;
@@ -185,6 +186,10 @@ pub(crate) struct Lower<'c, 'm> {
     pub wrapped: HashMap<V, neighbours::Unwrapped>,
     /// Indices that were looked at in this block, or around it, to see whether they count up.
     pub countings: Vec<(neighbours::CountingKey, neighbours::Counting)>,
+    /// Making code that takes indices for such that count up.
+    pub speculation: Option<speculation::Speculation>,
+    /// Making code for vectors in which some index does not count up.
+    pub is_second_form: bool,
     /// Distances of lanes whose neighbours' is known only at run time, in bytes, and that distance.
     pub strides: HashMap<V, V>,
     /// The same of rows that have as many bytes, it seems.
@@ -299,6 +304,8 @@ impl<'c, 'm> Lower<'c, 'm> {
             pointers: Vec::new(),
             wrapped: HashMap::new(),
             countings: Vec::new(),
+            speculation: None,
+            is_second_form: false,
             strides: HashMap::new(),
             rows: HashMap::new(),
             math_slots: HashMap::new(),
@@ -546,6 +553,7 @@ impl<'c, 'm> Lower<'c, 'm> {
                 return data.operands.iter().map(|&v| frame.get(v).cloned()).collect();
             }
             self.emitted += 1;
+            self.speculate_up_to(&data.kind);
             self.set_line(data.span);
             self.op(frame, op)?;
         }

@@ -11,12 +11,12 @@ use crate::emitter::{Bb, Int, V};
 use crate::value::{Parts, Val};
 
 /// Of more lanes than this it is not looked at whether the last ones are neighbours where the first are.
-const MOST_GROUPED: u32 = 16;
+pub(super) const MOST_GROUPED: u32 = 16;
 
 /// Another form of an address.
 pub(crate) struct Neighbours {
-    /// Whether the other form is wrong.
-    pub apart: V,
+    /// Whether the other form is wrong; `None` where it never is.
+    pub apart: Option<V>,
     /// What the addresses are otherwise.
     pub at: Val,
     /// Whether they are neighbours for all lanes only, so that no mask is needed.
@@ -30,7 +30,7 @@ pub(crate) struct Neighbours {
 impl Neighbours {
     /// A form that is nearly always right.
     pub fn likely(apart: V, at: Val) -> Neighbours {
-        Neighbours { apart, at, is_of_all: false, is_likely: true, groups: None }
+        Neighbours { apart: Some(apart), at, is_of_all: false, is_likely: true, groups: None }
     }
 }
 
@@ -46,11 +46,11 @@ struct Groups {
 #[derive(Clone, Copy)]
 pub(crate) struct Counting {
     /// The first lane's.
-    first: V,
+    pub first: V,
     /// The lanes that have as much more as they are farther on.
     counts: V,
     /// Whether these are not all lanes.
-    apart: V,
+    pub apart: V,
     rest: Option<Rest>,
 }
 
@@ -103,17 +103,23 @@ impl Lower<'_, '_> {
             Some(Unwrapped::Varying(plain)) => plain,
             _ => index,
         };
+        let sure = self.counts_surely(plain, unwrapped.is_some());
+        if let Some(first) = sure {
+            let start = self.scalar_offset(base, first, self.e.i64(scale.into()));
+            let at = Val::Linear { base: start, stride: size.into() };
+            return Some(Neighbours { apart: None, at, is_of_all: false, is_likely: true, groups: None });
+        }
         let grouped = self.machine.masked_memory && masks && self.lanes <= MOST_GROUPED;
         let counting = self.counting(plain, unwrapped.is_some(), grouped);
         let start = self.scalar_offset(base, counting.first, self.e.i64(scale.into()));
         let at = Val::Linear { base: start, stride: size.into() };
         let groups = grouped.then_some(Groups { counting, base, scale });
-        Some(Neighbours { apart: counting.apart, at, is_of_all: true, is_likely: false, groups })
+        Some(Neighbours { apart: Some(counting.apart), at, is_of_all: true, is_likely: false, groups })
     }
 
     /// Which lanes have an index that is as much more as they are farther on; if it counts from the end where it is negative,
     /// none of these is.
-    fn counting(&mut self, index: V, wraps: bool, grouped: bool) -> Counting {
+    pub fn counting(&mut self, index: V, wraps: bool, grouped: bool) -> Counting {
         let key = (index, wraps, grouped, self.mask);
         if let Some(&(_, known)) = self.countings.iter().rev().find(|(other, _)| *other == key) {
             return known;
@@ -184,11 +190,9 @@ impl Lower<'_, '_> {
         other: &Neighbours,
         mut access: impl FnMut(&mut Self, Val) -> Result<Parts, E>,
     ) -> Result<Parts, E> {
-        let [apart, near, join] = ["apart", "near", "join"].map(|name| self.e.new_block(name));
-        let branch = self.e.cond_br(other.apart, apart, near);
-        if other.is_likely {
-            self.e.set_branch_weights(branch, 1, 1 << 10);
-        }
+        let Some(is_apart) = other.apart else { return access(self, other.at) };
+        let rest = other.groups.as_ref().and_then(|groups| Some((groups, groups.counting.rest?)));
+        let [apart, join] = ["apart", "join"].map(|name| self.e.new_block(name));
         let (mask, existing) = (self.mask, self.existing);
         let mut ends: SmallVec<[(SmallVec<[V; 4]>, Bb); 3]> = SmallVec::new();
         let mut end = |l: &mut Self, given: SmallVec<[V; 4]>| {
@@ -196,19 +200,33 @@ impl Lower<'_, '_> {
             l.e.br(join);
             (l.mask, l.existing) = (mask, existing);
         };
-        self.e.at_end(near);
-        if other.is_of_all {
-            (self.mask, self.existing) = (None, None);
+        // Where all indices count up is the first form at work, so that here they seldom do: then as the first of two groups, of
+        // which the other has no lanes.
+        let near_is_grouped = self.is_second_form && rest.is_some();
+        if near_is_grouped {
+            self.e.br(apart);
+        } else {
+            let near = self.e.new_block("near");
+            let branch = self.e.cond_br(is_apart, apart, near);
+            if other.is_likely {
+                self.e.set_branch_weights(branch, 1, 1 << 10);
+            }
+            self.e.at_end(near);
+            if other.is_of_all {
+                (self.mask, self.existing) = (None, None);
+            }
+            let given = access(self, other.at)?;
+            let given = self.all_wide(given);
+            end(self, given);
         }
-        let given = access(self, other.at)?;
-        let given = self.all_wide(given);
-        end(self, given);
         self.e.at_end(apart);
-        if let Some(groups) = &other.groups
-            && let Some(rest) = groups.counting.rest
-        {
+        if let Some((groups, rest)) = rest {
             let [grouped, each] = ["grouped", "each"].map(|name| self.e.new_block(name));
-            self.e.cond_br(rest.counts, grouped, each);
+            let in_groups = match near_is_grouped {
+                true => self.e.or(rest.counts, self.e.not(is_apart)),
+                false => rest.counts,
+            };
+            self.e.cond_br(in_groups, grouped, each);
             self.e.at_end(grouped);
             (self.mask, self.existing) = (Some(groups.counting.counts), None);
             let of_first = access(self, other.at)?;
