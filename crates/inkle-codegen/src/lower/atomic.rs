@@ -141,7 +141,9 @@ impl<'m> Lower<'_, 'm> {
             }
             _ => op,
         };
-        Some((op, self.in_memory_order(part, &value)))
+        let varying: Parts = value.iter().map(|&v| Val::Varying(v)).collect();
+        let vectors = self.ordered(&varying);
+        Some((op, vectors.unwrap_or_else(|| self.in_memory_order(part, &value))))
     }
 
     /// Updates neighbouring elements, all parts alike.

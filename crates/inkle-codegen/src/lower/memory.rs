@@ -309,7 +309,11 @@ impl<'m> Lower<'_, 'm> {
             }
             all
         });
-        let parts = self.taken_apart(&vectors);
+        let parts = if part == Part::Scalar(Scalar::Bool) {
+            self.taken_apart(&vectors)
+        } else {
+            self.parts_of(vectors)
+        };
         parts.into_iter().map(|v| Val::Varying(self.in_register(v, part))).collect()
     }
 
@@ -319,7 +323,10 @@ impl<'m> Lower<'_, 'm> {
             let all: SmallVec<[V; 4]> = all.into_iter().map(|v| self.in_memory(v, part)).collect();
             return self.store_pieces(base, part, &all);
         }
-        let vectors = self.in_memory_order(part, &all);
+        let vectors = match self.ordered(value) {
+            Some(vectors) => vectors,
+            None => self.in_memory_order(part, &all),
+        };
         let size = part.size();
         self.under_masks(value.len() as u32, |l, masks| {
             l.store_vectors(&vectors, base, size, masks);
@@ -355,7 +362,7 @@ impl<'m> Lower<'_, 'm> {
 
     /// The parts of lanes' elements that lie one after the other in `n` vectors, two to four; a vector per part. All
     /// shuffles are of two vectors to one as long, which is what the hardware does.
-    fn taken_apart(&self, vectors: &[V]) -> SmallVec<[V; 4]> {
+    pub fn taken_apart(&self, vectors: &[V]) -> SmallVec<[V; 4]> {
         let (lanes, n) = (self.lanes, vectors.len() as u32);
         if let &[a, b, c, d] = vectors {
             // Two parts of half of the lanes, then one part of all.

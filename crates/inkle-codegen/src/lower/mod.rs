@@ -40,6 +40,7 @@ pub(crate) mod entry;
 mod lanes;
 mod local;
 mod memory;
+mod memory_order;
 mod native;
 mod neighbours;
 mod root;
@@ -97,6 +98,8 @@ pub(crate) struct Frame<'m> {
     pub uniformity: Rc<Uniformity>,
     /// Per value: whether any operation takes it.
     used: Rc<Vec<bool>>,
+    /// Per value: whether all that is done to it is done to its parts alike.
+    alike: Rc<Vec<bool>>,
     /// Per array of several dimensions: one more than the largest constant that is the last index.
     row_lengths: Rc<HashMap<Value, u32>>,
     values: Vec<Option<Parts>>,
@@ -108,6 +111,11 @@ impl Frame<'_> {
     /// Whether any operation takes a value.
     pub fn is_used(&self, value: Value) -> bool {
         self.used[value.index()]
+    }
+
+    /// Whether all that is done to a value is done to its parts alike.
+    pub fn is_used_alike(&self, value: Value) -> bool {
+        self.alike[value.index()]
     }
 
     /// How long an array's rows seem to be, by the constants that index them; zero if none do.
@@ -158,6 +166,7 @@ pub(crate) struct Lower<'c, 'm> {
     analyser: Analyser<'m>,
     /// Per function, which values are used, once it is known.
     used: HashMap<usize, Rc<Vec<bool>>>,
+    alike: HashMap<usize, Rc<Vec<bool>>>,
     row_lengths: HashMap<usize, Rc<HashMap<Value, u32>>>,
     outlined: HashMap<call::OutlinedKey, call::Outlined>,
     /// Per function, operations after expansion of its calls.
@@ -186,6 +195,8 @@ pub(crate) struct Lower<'c, 'm> {
     pub wrapped: HashMap<V, neighbours::Unwrapped>,
     /// Indices that were looked at in this block, or around it, to see whether they count up.
     pub countings: Vec<(neighbours::CountingKey, neighbours::Counting)>,
+    /// By their first part, values that are there in the order of memory, too.
+    in_order: HashMap<V, memory_order::InMemoryOrder>,
     /// Making code that takes indices for such that count up.
     pub speculation: Option<speculation::Speculation>,
     /// Making code for vectors in which some index does not count up.
@@ -289,6 +300,8 @@ impl<'c, 'm> Lower<'c, 'm> {
             thread: Thread { tid: SmallVec::new(), dims: SmallVec::new() },
             analyser: Analyser::new(ir, lane_dim(ir)),
             used: HashMap::new(),
+            alike: HashMap::new(),
+            in_order: HashMap::new(),
             row_lengths: HashMap::new(),
             outlined: HashMap::new(),
             updates: HashMap::new(),
@@ -532,10 +545,12 @@ impl<'c, 'm> Lower<'c, 'm> {
         let varying: Vec<bool> = args.iter().map(|parts| parts.iter().any(|p| !p.is_uniform())).collect();
         let uniformity = self.analyser.function(index, &varying);
         let used = self.used.entry(index).or_insert_with(|| Rc::new(used_values(function))).clone();
+        let alike = self.alike.entry(index).or_insert_with(|| Rc::new(memory_order::used_alike(function)));
+        let alike = alike.clone();
         let row_lengths =
             self.row_lengths.entry(index).or_insert_with(|| Rc::new(array::row_lengths(function))).clone();
         let values = vec![None; function.value_count()];
-        let mut frame = Frame { function, uniformity, used, row_lengths, values, subjects };
+        let mut frame = Frame { function, uniformity, used, alike, row_lengths, values, subjects };
         for (&param, parts) in function.block(function.body).params.iter().zip(args) {
             frame.set(param, parts);
         }
@@ -589,13 +604,19 @@ impl<'c, 'm> Lower<'c, 'm> {
             }
             OpKind::Unary(unary) => {
                 let scalar = scalar_of(operand(0)?)?;
-                let xs = frame.get(operand(0)?)?.clone();
-                xs.into_iter().map(|x| self.unary(*unary, scalar, x)).collect::<Result<Parts>>()?
+                if let Some(result) = self.negated_in_order(frame, *unary, scalar, operand(0)?)? {
+                    result
+                } else {
+                    let xs = frame.get(operand(0)?)?.clone();
+                    xs.into_iter().map(|x| self.unary(*unary, scalar, x)).collect::<Result<Parts>>()?
+                }
             }
             OpKind::Binary(binary) => {
                 let scalar = scalar_of(operand(0)?)?;
                 self.check_divisor(*binary, scalar, &frame.get(operand(1)?)?.clone())?;
                 if let Some(result) = self.by_reciprocal_sqrt(frame, *binary, operand(0)?, operand(1)?)? {
+                    result
+                } else if let Some(result) = self.binary_in_order(frame, *binary, scalar, data)? {
                     result
                 } else {
                     let (xs, ys) = (frame.get(operand(0)?)?.clone(), frame.get(operand(1)?)?.clone());
