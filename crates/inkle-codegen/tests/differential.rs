@@ -130,57 +130,6 @@ fn gather_scatter() {
     same_everywhere(kernel!("gather_scatter"), &launches, 0xff);
 }
 
-/// Indices that count up for some lanes, for as many as a vector has, and for more; from the end where they are negative.
-fn runs_of_indices(n: i32, numbers: &mut Numbers) -> Vec<i32> {
-    let mut all = Vec::new();
-    while all.len() < n as usize {
-        let length = [1, 5, 16, 17, 40, 70][numbers.below(6) as usize].min(n);
-        let first = numbers.below((n - length + 1) as u64) as i32;
-        let from_end = if numbers.below(3) == 0 { n } else { 0 };
-        all.extend((first..first + length).map(|i| i - from_end));
-    }
-    all.truncate(n as usize);
-    all
-}
-
-#[test]
-fn neighbours() {
-    let sizes = [1, 16, 37, 130, 1000];
-    let launches: Vec<(Vec<Arg>, Vec<i32>)> = sizes
-        .map(|n| {
-            let mut r = Numbers(n as u64);
-            // Whole numbers, whose sums do not depend on their order.
-            let mut floats = |count: i32| (0..count).map(|_| r.below(100) as f32).collect::<Vec<_>>();
-            let doubles = floats(2 * n).iter().flat_map(|&v| f64::from(v).to_ne_bytes()).collect();
-            let args = vec![
-                Arg::array(f32s(floats(3 * n)), 12, &[n]),
-                Arg::array(doubles, 16, &[n]),
-                Arg::array(f32s(floats(4 * n)), 16, &[n]),
-                Arg::array(f32s(floats(3 * n)), 12, &[n]),
-                Arg::array(i32s(vec![-1; 2 * n as usize]), 8, &[n]),
-                Arg::array(f32s(floats(3 * n)), 12, &[n]),
-                Arg::array(f32s(floats(3 * n)), 12, &[n]),
-                Arg::array(f32s(floats(3 * n)), 12, &[n]),
-            ];
-            let indices = Arg::i32(runs_of_indices(n, &mut r));
-            ([indices].into_iter().chain(args).collect(), vec![n])
-        })
-        .into();
-    let out = same_everywhere(kernel!("neighbours"), &launches, u64::MAX);
-    let (before, after) = (&launches[4].0, &out[4]);
-    let at = |i: usize| {
-        let index = i32::from_ne_bytes(before[0].data()[4 * i..][..4].try_into().unwrap());
-        index.rem_euclid(1000) as usize
-    };
-    let (v, mut sums) = (as_f32s(before[1].data()), as_f32s(before[4].data()));
-    for i in 0..1000 {
-        for k in 0..3 {
-            sums[3 * at(i) + k] += v[3 * at(i) + k];
-        }
-    }
-    assert_eq!(as_f32s(after[4].data()), sums);
-}
-
 /// Rows that are longer than the constants say have numbers between them that nobody asks for.
 #[test]
 fn rows_of_numbers() {
