@@ -66,7 +66,7 @@ fn set_flags() {
 /// a short kernel, so they are used again, by whichever thread is next.
 pub(crate) struct Machine {
     /// `None` once it was given back.
-    parts: Option<Box<MachineParts>>,
+    parts: Option<MachineParts>,
 }
 
 struct MachineParts {
@@ -80,9 +80,9 @@ struct MachineParts {
 unsafe impl Send for MachineParts {}
 
 /// Machines that nobody uses: never more of a kind than were in use at once.
-static IDLE: Mutex<Vec<Box<MachineParts>>> = Mutex::new(Vec::new());
+static IDLE: Mutex<Vec<MachineParts>> = Mutex::new(Vec::new());
 
-fn idle() -> MutexGuard<'static, Vec<Box<MachineParts>>> {
+fn idle() -> MutexGuard<'static, Vec<MachineParts>> {
     IDLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn machine(target: &Target, optimize: bool) -> Result<Machine, Codege
     let llvm = llvm
         .create_target_machine(&triple, &cpu, &features, level, reloc, CodeModel::Default)
         .ok_or_else(|| fail(format!("LLVM has no machine for the CPU {cpu}")))?;
-    Ok(Machine { parts: Some(Box::new(MachineParts { key, emitters: Vec::new(), llvm })) })
+    Ok(Machine { parts: Some(MachineParts { key, emitters: Vec::new(), llvm }) })
 }
 
 /// Loops that keep something in an element, in both forms; see [`FLAGS`].
@@ -302,7 +302,7 @@ pub(crate) fn emit(
     passes: Passes,
 ) -> Result<Vec<u8>, CodegenError> {
     let MachineParts { emitters, llvm, .. } =
-        &mut **machine.parts.as_mut().expect("it is given back when it is dropped");
+        machine.parts.as_mut().expect("it is given back when it is dropped");
     if kind == FileType::Assembly {
         return Ok(Emitter::new(llvm, kind, passes)?.emit(llvm, module));
     }
