@@ -19,7 +19,7 @@ use crate::target::{CudaOutput, Target};
 use crate::value::part_count;
 
 /// Raised whenever the same input gives other code, so that caches forget what an older inkle made.
-const REVISION: u32 = 30;
+const REVISION: u32 = 31;
 
 /// Values of more parts than this are refused: every part is a register.
 const MAX_PARTS: usize = 1 << 16;
@@ -215,11 +215,13 @@ fn generate(
     };
     let lanes = matches!(target, Target::Cpu(_)).then_some(plan.lanes);
     machine::optimize(&llvm, &llvm_machine, options.optimization_level, lanes, has_loops(module))?;
-    if let Target::Cpu(cpu) = target
-        && plan.lanes > 1
-        && !cpu.has_mask_registers()
-    {
-        crate::masks::keep_in_vectors(&llvm);
+    if let Target::Cpu(cpu) = target {
+        if cpu.has_fma() {
+            crate::fuse::fuse(&llvm);
+        }
+        if plan.lanes > 1 && !cpu.has_mask_registers() {
+            crate::masks::keep_in_vectors(&llvm);
+        }
     }
     drop(optimising);
     let _emitting = trace::part(if matches!(target, Target::Cpu(_)) { Stage::Object } else { Stage::Ptx });

@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::ways::same_everywhere;
-use common::{Arg, Numbers, as_f32s, f32s, i32s};
+use common::ways::{same_everywhere, units};
+use common::{Arg, Code, Numbers, as_f32s, f32s, i32s, module, runnable_targets};
+use inkle_codegen::Options;
 
 macro_rules! kernel {
     ($name:literal) => {
@@ -105,6 +106,40 @@ fn edges() {
         for (k, pull) in [2.0, -3.0, 5.0].into_iter().enumerate() {
             let [i, j] = [ends[2 * e], ends[2 * e + 1]].map(|at| x[3 * at as usize + k]);
             assert_eq!(away[3 * e + k], -((j - i) * 4.0 + pull), "edge {e}");
+        }
+    }
+}
+
+/// Products are fused with sums, or not, whatever form of the code an edge is in.
+#[test]
+fn an_edge_gives_the_same_wherever_it_is() {
+    let n = 500;
+    let mut r = Numbers(7);
+    let (x, q) = (f32s(units(3 * n, &mut r)), f32s(units(4 * n, &mut r)));
+    let rows: Vec<[i32; 2]> = (0..n).map(|e| [e, (e + 20) % n]).collect();
+    let mut places: Vec<usize> = (0..rows.len()).collect();
+    for i in (1..places.len()).rev() {
+        places.swap(i, r.below(i as u64 + 1) as usize);
+    }
+    for target in runnable_targets() {
+        let options = Options { contiguous: u64::MAX, ..Options::default() };
+        let code = Code::new(&module(kernel!("edges")), &target, &options);
+        let away = |order: &[usize]| {
+            let args = [
+                Arg::array(i32s(order.iter().flat_map(|&e| rows[e])), 4, &[n, 2]),
+                Arg::array(x.clone(), 12, &[n]),
+                Arg::array(q.clone(), 16, &[n]),
+                Arg::array(f32s(vec![0.0; 3 * n as usize]), 12, &[n]),
+                Arg::Bytes(f32s([0.1, -0.7, 0.3])),
+                Arg::Bytes(f32s([0.6])),
+                Arg::array(f32s(vec![0.0; 3 * n as usize]), 12, &[n]),
+                Arg::array(f32s(vec![0.0; 4 * n as usize]), 16, &[n]),
+            ];
+            as_f32s(code.run_alone(&args, &[n])[6].data())
+        };
+        let (counted, mixed) = (away(&(0..rows.len()).collect::<Vec<_>>()), away(&places));
+        for (at, &e) in places.iter().enumerate() {
+            assert_eq!(mixed[3 * at..3 * at + 3], counted[3 * e..3 * e + 3], "edge {e} on {}", target.cpu);
         }
     }
 }

@@ -98,8 +98,8 @@ pub(crate) struct Frame<'m> {
     pub uniformity: Rc<Uniformity>,
     /// Per value: whether any operation takes it.
     used: Rc<Vec<bool>>,
-    /// Per value: whether all that is done to it is done to its parts alike.
-    alike: Rc<Vec<bool>>,
+    /// Per value: how many operations take it, if all do the same to all its parts.
+    alike: Rc<Vec<Option<u32>>>,
     /// Per array of several dimensions: one more than the largest constant that is the last index.
     row_lengths: Rc<HashMap<Value, u32>>,
     values: Vec<Option<Parts>>,
@@ -113,8 +113,8 @@ impl Frame<'_> {
         self.used[value.index()]
     }
 
-    /// Whether all that is done to a value is done to its parts alike.
-    pub fn is_used_alike(&self, value: Value) -> bool {
+    /// How many operations take a value, if all do the same to all its parts.
+    pub fn uses_alike(&self, value: Value) -> Option<u32> {
         self.alike[value.index()]
     }
 
@@ -166,7 +166,7 @@ pub(crate) struct Lower<'c, 'm> {
     analyser: Analyser<'m>,
     /// Per function, which values are used, once it is known.
     used: HashMap<usize, Rc<Vec<bool>>>,
-    alike: HashMap<usize, Rc<Vec<bool>>>,
+    alike: HashMap<usize, Rc<Vec<Option<u32>>>>,
     row_lengths: HashMap<usize, Rc<HashMap<Value, u32>>>,
     outlined: HashMap<call::OutlinedKey, call::Outlined>,
     /// Per function, operations after expansion of its calls.
@@ -545,7 +545,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         let varying: Vec<bool> = args.iter().map(|parts| parts.iter().any(|p| !p.is_uniform())).collect();
         let uniformity = self.analyser.function(index, &varying);
         let used = self.used.entry(index).or_insert_with(|| Rc::new(used_values(function))).clone();
-        let alike = self.alike.entry(index).or_insert_with(|| Rc::new(memory_order::used_alike(function)));
+        let alike = self.alike.entry(index).or_insert_with(|| Rc::new(memory_order::uses_alike(function)));
         let alike = alike.clone();
         let row_lengths =
             self.row_lengths.entry(index).or_insert_with(|| Rc::new(array::row_lengths(function))).clone();

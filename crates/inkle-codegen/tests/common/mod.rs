@@ -121,6 +121,13 @@ impl Code {
         ran
     }
 
+    /// Runs all threads of a launch by the form for running alone, which is there, and gives the arguments as they are then.
+    pub fn run_alone(&self, args: &[Arg], dims: &[i32]) -> Vec<Arg> {
+        let mut ran = args.to_vec();
+        self.run_on(&format!("{}_alone", self.artifact.entry), &mut ran, dims, &[], 1);
+        ran
+    }
+
     /// The shortest time of several runs, ms.
     pub fn time(&self, args: &[Arg], dims: &[i32], times: usize) -> f64 {
         self.run_on(&self.artifact.entry, &mut args.to_vec(), dims, &[], times)

@@ -16,13 +16,13 @@ kernel @k(%ends: array<i32, 2>, %x: array<vec<3, f32>, 1>, %q: array<quat<f32>, 
   %xje = elem %x, %j : ref<vec<3, f32>>
   %xj = load %xje : vec<3, f32>
   %d = sub %xj, %xi : vec<3, f32>
+  %ss = construct %s, %s, %s : vec<3, f32>
+  %ds = mul %d, %ss : vec<3, f32>
   %qie = elem %q, %i : ref<quat<f32>>
   %qi = load %qie : quat<f32>
   %qje = elem %q, %j : ref<quat<f32>>
   %qj = load %qje : quat<f32>
   %m = max %qi, %qj : quat<f32>
-  %ss = construct %s, %s, %s : vec<3, f32>
-  %ds = mul %d, %ss : vec<3, f32>
   %moved = add %ds, %pull : vec<3, f32>
   %away = neg %moved : vec<3, f32>
   %oe = elem %out, %e : ref<vec<3, f32>>
@@ -53,16 +53,16 @@ kernel @k(%ends: array<i32, 2>, %x: array<vec<3, f32>, 1>, %q: array<quat<f32>, 
   %fje = elem %force, %j : ref<vec<3, f32>>
   %o2 = atomic_sub %fje, %f : vec<3, f32>
   %pullie = elem %force, %i : ref<vec<3, f32>>
-  %o3 = atomic_add %pullie, %ds : vec<3, f32>
+  %o3 = atomic_add %pullie, %away : vec<3, f32>
   %te = elem %twist, %j : ref<quat<f32>>
-  %o4 = atomic_max %te, %m : quat<f32>
+  %o4 = atomic_add %te, %m : quat<f32>
   %three = const 3 : i32
   %rem = rem %e, %three : i32
   %is = ne %rem, %zero : bool
   if %is -> () {
     %tie = elem %twist, %i : ref<quat<f32>>
     %low4 = min %qi, %qj : quat<f32>
-    %o5 = atomic_max %tie, %low4 : quat<f32>
+    %o5 = atomic_add %tie, %low4 : quat<f32>
     yield
   } else {
     yield
