@@ -6,7 +6,7 @@
 
 use inkwell::llvm_sys::core as c;
 use inkwell::llvm_sys::prelude::{LLVMBuilderRef, LLVMValueRef};
-use inkwell::llvm_sys::{LLVMFastMathAllowContract, LLVMOpcode};
+use inkwell::llvm_sys::{LLVMFastMathAllowContract, LLVMOpcode, LLVMTypeKind};
 use inkwell::module::Module;
 
 const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
@@ -86,13 +86,20 @@ unsafe fn copy_flags(from: LLVMValueRef, to: LLVMValueRef) {
     }
 }
 
-/// Whether a float operation may be fused with others.
+/// Whether a float operation may be fused with others, of 32 or 64 bits: shorter floats have no such operation.
 ///
 /// # Safety
 /// The value is an operation on floats that lives.
 unsafe fn may_fuse(v: LLVMValueRef) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { c::LLVMGetFastMathFlags(v) & LLVMFastMathAllowContract != 0 }
+    // SAFETY: the caller's promise; of vectors the lane's type counts.
+    unsafe {
+        let mut ty = c::LLVMTypeOf(v);
+        if c::LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMVectorTypeKind {
+            ty = c::LLVMGetElementType(ty);
+        }
+        matches!(c::LLVMGetTypeKind(ty), LLVMTypeKind::LLVMFloatTypeKind | LLVMTypeKind::LLVMDoubleTypeKind)
+            && c::LLVMGetFastMathFlags(v) & LLVMFastMathAllowContract != 0
+    }
 }
 
 /// Whether a value is a product that may be fused, and that one operation takes, once.

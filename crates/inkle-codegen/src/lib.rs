@@ -27,6 +27,7 @@ mod emitter;
 mod error;
 #[cfg(feature = "llvm")]
 mod exact;
+#[cfg(feature = "llvm")]
 mod fuse;
 #[cfg(feature = "llvm")]
 mod lines;

@@ -193,7 +193,7 @@ pub(crate) fn inline_marked(module: &Module<'_>, machine: &TargetMachine) -> Res
 /// - The code is prepared for instruction selection by us.
 /// - There is nothing to do for the others: no comparisons of memory, no calls of C's mathematics, no variables for debuggers, no
 ///   blocks that end in many places.
-const NOT_FOR_LANES: [&CStr; 10] = [
+const NOT_FOR_LANES: [&CStr; 9] = [
     c"Canonicalize Freeze Instructions in Loops",
     c"Loop Strength Reduction",
     c"CodeGen Prepare",
@@ -203,8 +203,10 @@ const NOT_FOR_LANES: [&CStr; 10] = [
     c"Replace intrinsics with calls to vector library",
     c"Early Tail Duplication",
     c"Live DEBUG_VALUE analysis",
-    c"Post RA top-down list latency scheduler",
 ];
+
+/// The pass that orders x86's instructions once more, after registers are allocated; see [`FLAGS`].
+const SCHEDULER: &CStr = c"Post RA top-down list latency scheduler";
 
 /// Moves constants out of loops before registers are allocated. As operands in memory they cost next to nothing, while each that
 /// is moved is a register less, and allocating those takes up to a fifth of the time: so this is for loops that are
@@ -251,7 +253,9 @@ impl Emitter {
             FileType::Assembly => LLVMCodeGenFileType::LLVMAssemblyFile,
             FileType::Object => LLVMCodeGenFileType::LLVMObjectFile,
         };
-        let lanes = NOT_FOR_LANES.iter().filter(|_| passes.for_lanes);
+        let is_x86 = machine.get_triple().as_str().to_bytes().starts_with(b"x86");
+        let scheduler = is_x86.then_some(&SCHEDULER);
+        let lanes = NOT_FOR_LANES.iter().chain(scheduler).filter(|_| passes.for_lanes);
         let names: Vec<*const c_char> =
             lanes.chain((!passes.hoist).then_some(&HOISTING)).map(|name| name.as_ptr()).collect();
         let mut left_out = 0;
