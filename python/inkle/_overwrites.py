@@ -55,10 +55,17 @@ def check_launch(tape, kernel, inputs, outputs, device):
     for name, array, writes, _, _ in touched:
         if writes:
             _check(array, f"argument `{name}` of kernel `{kernel.key}`{place} writes")
+    own = []
     for name, array, _, reads, is_needed in touched:
         if reads:
             reader = f"argument `{name}` of kernel `{kernel.key}`{place}"
-            tape.reads.append(Read(array, extent(array), reader, is_needed))
+            own.append((name, Read(array, extent(array), reader, is_needed)))
+    # Two arguments with memory in common; of one argument the compiler has looked at each element.
+    for name, array, writes, _, _ in touched:
+        others = (read for other, read in own if other != name and read.is_needed)
+        if writes and (read := next((r for r in others if overlap(r.extent, extent(array))), None)):
+            _warn(array, f"argument `{name}` of kernel `{kernel.key}`{place} writes", read)
+    tape.reads.extend(read for _, read in own)
 
 
 class _Watch:
@@ -135,10 +142,14 @@ def _reads(array):
 def _check(array, what):
     read = next((read for read in _reads(array) if read.is_needed), None)
     if read is not None:
-        get_logger().warning(
-            f"{what} elements of {array!r} that {read.reader} has read; the backward pass of that needs what they were, "
-            "so gradients will be wrong: write to another array, or let the reader have a copy (`inkle.clone`)"
-        )
+        _warn(array, what, read)
+
+
+def _warn(array, what, read):
+    get_logger().warning(
+        f"{what} elements of {array!r} that {read.reader} has read; the backward pass of that needs what they were, "
+        "so gradients will be wrong: write to another array, or let the reader have a copy (`inkle.clone`)"
+    )
 
 
 def _place():

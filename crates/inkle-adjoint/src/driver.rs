@@ -74,7 +74,8 @@ impl<'m> Driver<'m> {
         if let Some(&known) = self.replays.get(&id) {
             return Ok(known);
         }
-        let f = self.module.function(id);
+        let module = self.module;
+        let f = module.function(id);
         if let Some(replay) = f.links.replay {
             let made = self.copy(replay)?;
             self.replays.insert(id, made);
@@ -235,7 +236,8 @@ impl<'m> Driver<'m> {
         if let Some(known) = self.adjoints.get(&key) {
             return Ok(known.clone());
         }
-        let f = self.module.function(id);
+        let module = self.module;
+        let f = module.function(id);
         if f.native().is_some() {
             return Err(AdjointError::Native(f.span));
         }
@@ -261,7 +263,7 @@ impl<'m> Driver<'m> {
             sweep.gradients.insert(values[i], address);
         }
         let need = sweep.need(f.body);
-        overwrite::check(f, sweep.needs.known())?;
+        overwrite::check(module, f, sweep.needs.known())?;
         refuse_locals(f, &sweep.activity)?;
         sweep.forward(f.body, &need, true)?;
         let returned = sweep.yielded(f.body);
@@ -283,12 +285,13 @@ impl<'m> Driver<'m> {
     /// The backward kernel.
     pub fn kernel(&mut self, params: &[Info]) -> Result<()> {
         let id = FunctionId::new(self.module.functions.len() - 1);
-        let f = self.module.function(id);
+        let module = self.module;
+        let f = module.function(id);
         let activity = Activity::new(self.module, f, &mut self.summaries, params, &[]);
         let mut sweep =
             Sweep::new(self, id, activity, format!("{}.backward", f.name), Vec::new(), Vec::new());
         let need = sweep.need(f.body);
-        overwrite::check(f, sweep.needs.known())?;
+        overwrite::check(module, f, sweep.needs.known())?;
         refuse_locals(f, &sweep.activity)?;
         sweep.forward(f.body, &need, true)?;
         sweep.reverse(f.body)?;

@@ -69,7 +69,7 @@ fn promotable(f: &Function) -> FxHashMap<Value, Local> {
                 let is_fine = position == 0
                     && match data.kind {
                         OpKind::Elem | OpKind::Comp | OpKind::Load | OpKind::Store | OpKind::Shape(_) => true,
-                        OpKind::Atomic(kind) => kind == AtomicOp::Add,
+                        OpKind::Atomic(kind) => update(kind).is_some(),
                         _ => false,
                     };
                 if !is_fine && let Some(root) = root(f, operand) {
@@ -80,6 +80,17 @@ fn promotable(f: &Function) -> FxHashMap<Value, Local> {
     }
     found.retain(|value, _| !escaped.contains(value));
     found
+}
+
+/// What an atomic update of an array that no other thread has does to an element.
+fn update(kind: AtomicOp) -> Option<BinaryOp> {
+    match kind {
+        AtomicOp::Add => Some(BinaryOp::Add),
+        AtomicOp::Sub => Some(BinaryOp::Sub),
+        AtomicOp::Min => Some(BinaryOp::Min),
+        AtomicOp::Max => Some(BinaryOp::Max),
+        _ => None,
+    }
 }
 
 /// The array, made by a `local`, that an array or address is of.
@@ -155,11 +166,11 @@ impl Promoter<'_> {
                 let value = self.value(data.operands[1]);
                 self.write(op, local, value);
             }
-            OpKind::Atomic(_) if let Some(local) = place => {
+            OpKind::Atomic(kind) if let (Some(local), Some(update)) = (place, update(*kind)) => {
                 let before = self.read(op, local);
                 let value = self.value(data.operands[1]);
-                let sum = self.build(op).binary(BinaryOp::Add, before, value);
-                self.write(op, local, sum);
+                let after = self.build(op).binary(update, before, value);
+                self.write(op, local, after);
                 self.values[data.results[0].index()] = Some(before);
             }
             _ => self.copy(op, changed),

@@ -1,10 +1,13 @@
 //! Finds values that are needed from array elements which are overwritten afterwards.
 
-use inkle_ir::{BinaryOp, Block, Constant, Function, Op, OpKind, Value, ValueDef};
+use inkle_ir::{BinaryOp, Block, Constant, Function, Module, Op, OpData, OpKind, Scalar, Value, ValueDef};
 
 use crate::error::AdjointError;
 use crate::need::Need;
 use crate::sweep::Result;
+
+/// How far back it is looked at what two indices are made of.
+const DEPTH: u32 = 8;
 
 /// A read or write of memory and the blocks and operations that it is nested in, from the outside.
 struct Access {
@@ -13,7 +16,7 @@ struct Access {
 }
 
 /// Refuses a function in which a value of the needed ones is read from an element that certainly is overwritten later.
-pub(crate) fn check<'a>(f: &Function, needs: impl Iterator<Item = &'a Need>) -> Result<()> {
+pub(crate) fn check<'a>(module: &Module, f: &Function, needs: impl Iterator<Item = &'a Need>) -> Result<()> {
     let mut writes = Vec::new();
     let mut reads = Vec::new();
     let mut path = Vec::new();
@@ -21,6 +24,7 @@ pub(crate) fn check<'a>(f: &Function, needs: impl Iterator<Item = &'a Need>) -> 
     if writes.is_empty() || reads.is_empty() {
         return Ok(());
     }
+    let f = &Places { function: f, written: written_scalars(module, f) };
     let needs: Vec<&Need> = needs.collect();
     for read in &reads {
         let value = f.op(read.op).results[0];
@@ -68,7 +72,7 @@ fn collect(
 
 /// Whether a later iteration of a loop around both writes to the element that an iteration reads: their indices are the
 /// loop's index with constants added, and differ in one dimension only.
-fn is_reached_later(f: &Function, read: &Access, write: &Access, from: Value, to: Value) -> bool {
+fn is_reached_later(f: &Places<'_>, read: &Access, write: &Access, from: Value, to: Value) -> bool {
     let (from, to) = (steps(f, from), steps(f, to));
     let shared = read.path.iter().zip(&write.path).take_while(|(a, b)| a == b).count();
     read.path[..shared].iter().any(|&(block, position)| {
@@ -148,7 +152,7 @@ fn offset(f: &Function, mut index: Value) -> Option<(Value, i128)> {
 }
 
 /// Whether two addresses are certainly of one element, or of one and a part of it.
-fn is_same_place(f: &Function, a: Value, b: Value) -> bool {
+fn is_same_place(f: &Places<'_>, a: Value, b: Value) -> bool {
     let (a, b) = (steps(f, a), steps(f, b));
     a.iter().zip(&b).all(|(&a, &b)| is_same_step(f, a, b))
 }
@@ -167,7 +171,7 @@ fn steps(f: &Function, mut value: Value) -> Vec<Value> {
     steps
 }
 
-fn is_same_step(f: &Function, a: Value, b: Value) -> bool {
+fn is_same_step(f: &Places<'_>, a: Value, b: Value) -> bool {
     if a == b {
         return true;
     }
@@ -182,15 +186,67 @@ fn is_same_step(f: &Function, a: Value, b: Value) -> bool {
         && a.operands[1..].iter().zip(&b.operands[1..]).all(|(&x, &y)| is_equal(f, x, y))
 }
 
-/// Whether two indices certainly are equal.
-fn is_equal(f: &Function, a: Value, b: Value) -> bool {
+/// Whether two indices certainly are equal: the same, or made alike of what is, as an index that is read twice.
+fn is_equal(f: &Places<'_>, a: Value, b: Value) -> bool {
+    is_made_alike(f, a, b, DEPTH)
+}
+
+fn is_made_alike(f: &Places<'_>, a: Value, b: Value, depth: u32) -> bool {
     if a == b {
         return true;
     }
-    match (f.defining_op(a), f.defining_op(b)) {
-        (Some(a), Some(b)) => matches!((&a.kind, &b.kind), (OpKind::Const(x), OpKind::Const(y)) if x == y),
-        _ => false,
+    let (Some(x), Some(y)) = (f.defining_op(a), f.defining_op(b)) else { return false };
+    // What a load gives depends on when it is done, if there are writes to such elements.
+    let again = match &x.kind {
+        OpKind::Load => f.ty(a).scalar().is_some_and(|scalar| !f.written.contains(&scalar)),
+        kind => kind.is_pure() && x.results.len() == 1,
+    };
+    again
+        && depth > 0
+        && x.kind == y.kind
+        && x.operands.len() == y.operands.len()
+        && x.operands.iter().zip(&y.operands).all(|(&x, &y)| is_made_alike(f, x, y, depth - 1))
+}
+
+/// A function, and what is known of the memory that its indices are read from.
+struct Places<'f> {
+    function: &'f Function,
+    /// The scalars of the elements that it may write to.
+    written: Vec<Scalar>,
+}
+
+impl std::ops::Deref for Places<'_> {
+    type Target = Function;
+
+    fn deref(&self) -> &Function {
+        self.function
     }
+}
+
+/// The scalars of what a function and those that it calls may write to; all there are where that is not known.
+fn written_scalars(module: &Module, f: &Function) -> Vec<Scalar> {
+    if f.native().is_some() {
+        return Scalar::ALL.to_vec();
+    }
+    let mut written = Vec::new();
+    for block in 0..f.block_count() {
+        for &op in &f.block(Block::new(block)).ops {
+            let data: &OpData = f.op(op);
+            match data.kind {
+                OpKind::Store | OpKind::Atomic(_) | OpKind::AtomicCas => {
+                    match f.ty(data.operands[1]).scalar() {
+                        Some(scalar) => written.push(scalar),
+                        None => return Scalar::ALL.to_vec(),
+                    }
+                }
+                OpKind::Call(callee) => written.extend(written_scalars(module, module.function(callee))),
+                _ => {}
+            }
+        }
+    }
+    written.sort_unstable();
+    written.dedup();
+    written
 }
 
 /// Whether the write happens after the read in some run, to the same element.

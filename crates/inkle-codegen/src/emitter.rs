@@ -574,6 +574,11 @@ impl<'c> Emitter<'c> {
         llvm!(c::LLVMBuildInsertElement(self.b(), v, elem, index, NO_NAME.as_ptr()))
     }
 
+    /// The value, which LLVM's passes make nothing else of.
+    pub fn freeze(&self, v: V) -> V {
+        llvm!(c::LLVMBuildFreeze(self.b(), v, NO_NAME.as_ptr()))
+    }
+
     /// A shuffle of `a` and `b` by constant element indices.
     pub fn shuffle(&self, a: V, b: V, indices: &[u32]) -> V {
         let mask: Vec<V> = indices.iter().map(|&i| self.i32(i as i32)).collect();

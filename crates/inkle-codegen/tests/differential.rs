@@ -130,6 +130,26 @@ fn gather_scatter() {
     same_everywhere(kernel!("gather_scatter"), &launches, 0xff);
 }
 
+#[test]
+fn elements_are_read_before_they_are_overwritten() {
+    let launches = launches(|n, r| {
+        let mut whole = |count: i32| (0..count).map(|_| r.below(9) as f32).collect::<Vec<_>>();
+        let doubles = |values: Vec<f32>| values.iter().flat_map(|&v| f64::from(v).to_ne_bytes()).collect();
+        vec![
+            Arg::f32(whole(n)),
+            Arg::array(doubles(whole(n)), 8, &[n]),
+            Arg::f32([0.0]),
+            Arg::array(doubles(vec![0.0]), 8, &[1]),
+            Arg::f32(whole(n)),
+        ]
+    });
+    let out = same_everywhere(kernel!("drain"), &launches, u64::MAX);
+    for ((before, _), after) in launches.iter().zip(&out) {
+        let sum: f32 = as_f32s(before[0].data()).iter().sum();
+        assert_eq!(as_f32s(after[2].data()), [sum]);
+    }
+}
+
 /// Rows that are longer than the constants say have numbers between them that nobody asks for.
 #[test]
 fn rows_of_numbers() {

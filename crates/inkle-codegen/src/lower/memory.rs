@@ -172,7 +172,8 @@ impl<'m> Lower<'_, 'm> {
         let mask = self.mask_vector();
         let v = self.e.intrinsic("llvm.masked.gather", &types, &[addresses, mask, self.e.null(wide)]);
         self.e.set_argument_align(v, 0, size);
-        v
+        // As of reads of neighbours.
+        self.e.freeze(v)
     }
 
     /// Reads at an address per lane by a read for each; lanes that are not active read zeros of our own, which takes no
@@ -441,7 +442,8 @@ impl<'m> Lower<'_, 'm> {
                 let types = [ty, self.e.type_of(base)];
                 let v = self.e.intrinsic("llvm.masked.load", &types, &[base, mask, self.e.null(ty)]);
                 self.e.set_argument_align(v, 0, size);
-                v
+                // LLVM would make it one with a later choice between it and others by the same mask, and read there, behind stores.
+                self.e.freeze(v)
             }
         }
     }
