@@ -97,6 +97,21 @@ def test_an_overwrite_of_what_is_needed_names_arrays_kernels_and_lines(device, w
     assert "array(shape=(3,), dtype=float32)" in message and "gradients will be wrong" in message
 
 
+@pytest.mark.parametrize("seen", [lambda x: x, lambda x: x[:]], ids=["same", "view"])
+def test_a_launch_that_overwrites_what_it_needs_by_another_argument(device, warnings, seen):
+    x = values(device)
+    with wp.Tape():
+        wp.launch(square, 3, [x], [seen(x)], device=device)
+    (message,) = warnings
+    assert re.search(r"argument `y` of kernel `square` .* argument `x` of kernel `square`", message)
+    with wp.Tape():
+        # Nothing that was read is needed again, or it is elsewhere.
+        wp.launch(triple, 3, [x], [seen(x)], device=device)
+        y = values(device, 6)
+        wp.launch(square, 3, [y[:3]], [y[3:]], device=device)
+    assert len(warnings) == 1
+
+
 def by_launch(x, device):
     wp.launch(triple, 3, [wp.ones(3, dtype=float, device=device)], [x], device=device)
 

@@ -82,6 +82,29 @@ def test_copies_between_offsets_and_views(device):
     np.testing.assert_allclose(y.grad.numpy(), [1, 0, 0, 1, 1, 1])
 
 
+@wp.kernel
+def local_updates(x: wp.array(dtype=float), y: wp.array(dtype=float)):
+    i = wp.tid()
+    sums = wp.zeros(shape=3, dtype=float)
+    sums[0] -= x[i] * x[i]
+    sums[1] += 2.0 * x[i]
+    wp.atomic_max(sums, 1, 3.0 * x[i])
+    wp.atomic_min(sums, 2, -x[i])
+    y[i] = sums[0] + 10.0 * sums[1] + 100.0 * sums[2]
+
+
+@pytest.mark.skipif(ON_WARP, reason="gradients of arrays local to a thread are wrong in Warp")
+def test_updates_of_arrays_local_to_a_thread(device):
+    x = wp.array([1.0, 2.0, 5.0], dtype=float, device=device, requires_grad=True)
+    y = wp.zeros_like(x)
+    tape = wp.Tape()
+    with tape:
+        wp.launch(local_updates, 3, [x], [y], device=device)
+    np.testing.assert_allclose(y.numpy(), [-71.0, -144.0, -375.0])
+    tape.backward(grads={y: wp.ones_like(y)})
+    np.testing.assert_allclose(x.grad.numpy(), [-2.0 + 30.0 - 100.0, -4.0 - 70.0, -10.0 - 70.0])
+
+
 def test_functions_run_in_their_turn(device):
     x, y, loss = values([1.0, 2.0, 3.0], device), fresh(device), fresh(device, 1)
     order = []
