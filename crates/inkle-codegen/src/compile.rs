@@ -19,7 +19,7 @@ use crate::target::{CudaOutput, Target};
 use crate::value::part_count;
 
 /// Raised whenever the same input gives other code, so that caches forget what an older inkle made.
-const REVISION: u32 = 31;
+const REVISION: u32 = 32;
 
 /// Values of more parts than this are refused: every part is a register.
 const MAX_PARTS: usize = 1 << 16;
@@ -229,7 +229,7 @@ fn generate(
         Want::Llvm { .. } => Ok((llvm.print_to_string().to_bytes().to_vec(), plan)),
         Want::Code(kind) => {
             let for_lanes = lanes.is_some_and(|n| n > 1) && matches!(options.optimization_level, 1 | 2);
-            let passes = Passes { for_lanes, hoist: for_lanes && has_many_constants(module, size) };
+            let passes = Passes { for_lanes, tight: for_lanes && has_many_constants(module, size) };
             Ok((machine::emit(&llvm, &mut llvm_machine, kind, passes)?, plan))
         }
     }

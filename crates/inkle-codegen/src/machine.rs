@@ -205,21 +205,22 @@ const NOT_FOR_LANES: [&CStr; 9] = [
     c"Live DEBUG_VALUE analysis",
 ];
 
-/// The pass that orders x86's instructions once more, after registers are allocated; see [`FLAGS`].
-const SCHEDULER: &CStr = c"Post RA top-down list latency scheduler";
-
 /// Moves constants out of loops before registers are allocated. As operands in memory they cost next to nothing, while each that
 /// is moved is a register less, and allocating those takes up to a fifth of the time: so this is for loops that are
 /// short and have many. What can be moved once registers are allocated always is.
 const HOISTING: &CStr = c"Early Machine Loop Invariant Code Motion";
+
+/// Orders x86's instructions once more when registers are allocated: 3 % of the time of a short loop (`fast_math` n-body), and up to a tenth of
+/// that of making code.
+const SCHEDULING: &CStr = c"Post RA top-down list latency scheduler";
 
 /// Which passes code is made with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Passes {
     /// Those that code in lanes needs, not all.
     pub for_lanes: bool,
-    /// Constants are moved out of loops.
-    pub hoist: bool,
+    /// The kernel is short, and loops of its own or of the math library take its time: see [`HOISTING`] and [`SCHEDULING`].
+    pub tight: bool,
 }
 
 /// LLVM's passes from a module to machine code; a C++ object of `emit.cpp`.
@@ -254,10 +255,10 @@ impl Emitter {
             FileType::Object => LLVMCodeGenFileType::LLVMObjectFile,
         };
         let is_x86 = machine.get_triple().as_str().to_bytes().starts_with(b"x86");
-        let scheduler = is_x86.then_some(&SCHEDULER);
-        let lanes = NOT_FOR_LANES.iter().chain(scheduler).filter(|_| passes.for_lanes);
-        let names: Vec<*const c_char> =
-            lanes.chain((!passes.hoist).then_some(&HOISTING)).map(|name| name.as_ptr()).collect();
+        let scheduling = is_x86 && passes.for_lanes && !passes.tight;
+        let others = [(!passes.tight).then_some(HOISTING), scheduling.then_some(SCHEDULING)];
+        let lanes = NOT_FOR_LANES.into_iter().filter(|_| passes.for_lanes);
+        let names: Vec<*const c_char> = lanes.chain(others.into_iter().flatten()).map(CStr::as_ptr).collect();
         let mut left_out = 0;
         // SAFETY: the machine is alive, and there are so many names.
         let emitter = unsafe {
