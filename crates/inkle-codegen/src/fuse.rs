@@ -1,8 +1,8 @@
 //! Products and sums that become one fused operation.
 //!
-//! LLVM fuses a product and a sum that it finds in one block. The same expression is in one block in one form of a kernel and in two
-//! in another, where lanes' elements are read between them, and then an element's last bit would depend on which threads
-//! are its neighbours. So all are fused here, wherever they are: a product that a single sum takes.
+//! LLVM fuses a product and a sum that it finds in one block. The same expression is in one block in one form of a kernel and
+//! in two in another, where lanes' elements are read between them, and then an element's last bit would depend on which
+//! threads are its neighbours. So all are fused here, wherever they are: a product that a single sum takes.
 
 use inkwell::llvm_sys::core as c;
 use inkwell::llvm_sys::prelude::{LLVMBuilderRef, LLVMValueRef};

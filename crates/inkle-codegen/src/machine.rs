@@ -210,8 +210,8 @@ const NOT_FOR_LANES: [&CStr; 9] = [
 /// short and have many. What can be moved once registers are allocated always is.
 const HOISTING: &CStr = c"Early Machine Loop Invariant Code Motion";
 
-/// Orders x86's instructions once more when registers are allocated: 3 % of the time of a short loop (`fast_math` n-body), and up to a tenth of
-/// that of making code.
+/// Orders x86's instructions once more when registers are allocated: 3 % of the time of a short loop (`fast_math` n-body), and
+/// up to a tenth of that of making code.
 const SCHEDULING: &CStr = c"Post RA top-down list latency scheduler";
 
 /// Which passes code is made with.

@@ -1,8 +1,9 @@
 //! Values of a few equal parts whose lanes lie as in memory.
 //!
-//! Elements of three numbers that lanes read one after the other come as three vectors, and shuffles make a vector of each part. What is done to all parts alike, such
-//! as adding two elements, can be done to the vectors as they were read, and when the result is written as it is, no shuffles
-//! are needed at all: those that nobody uses in the end are dropped with other dead code.
+//! Elements of three numbers that lanes read one after the other come as three vectors, and shuffles make a vector of each
+//! part. What is done to all parts alike, such as adding two elements, can be done to the vectors as they were read, and when
+//! the result is written as it is, no shuffles are needed at all: those that nobody uses in the end are dropped with other
+//! dead code.
 
 use inkle_ir::{BinaryOp, Block, Function, OpData, OpKind, Scalar, UnaryOp, Value};
 use smallvec::SmallVec;

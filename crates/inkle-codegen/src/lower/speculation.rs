@@ -2,9 +2,9 @@
 //!
 //! Each access at an index of the lanes' own would choose between forms, and what the forms give would meet behind it. In a kernel
 //! with several, such as that of the springs of a mesh, most vectors take the same way each time. So there is a first form of
-//! the whole kernel, for vectors with all their threads, that takes every index for one that counts up: it looks whether that is so, and if it
-//! is not, all starts again in the second form, which asks at each access. That is possible until something was done that can
-//! be seen; indices that were looked at before need no look later.
+//! the whole kernel, for vectors with all their threads, that takes every index for one that counts up: it looks whether that
+//! is so, and if it is not, all starts again in the second form, which asks at each access. That is possible until something
+//! was done that can be seen; indices that were looked at before need no look later.
 
 use inkle_ir::{Block, Function, Module, OpKind, Type, Value};
 
