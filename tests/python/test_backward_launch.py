@@ -242,6 +242,23 @@ def square_in_place(x: wp.array(dtype=float)):
     x[i] = x[i] * x[i]
 
 
+@wp.func
+def squared(x: wp.array(dtype=float), i: int):
+    return x[i] * x[i]
+
+
+@wp.func
+def put(x: wp.array(dtype=float), i: int, value: float):
+    x[i] = value
+
+
+@wp.kernel
+def square_through_functions(x: wp.array(dtype=float)):
+    row = x[1:]
+    if wp.tid() > 0:
+        put(row, wp.tid() - 1, squared(x, wp.tid()))
+
+
 @wp.kernel
 def take_number(count: wp.array(dtype=int), x: wp.array(dtype=float), y: wp.array(dtype=float)):
     i = wp.tid()
@@ -255,6 +272,9 @@ def test_what_cannot_be_right_is_refused(device):
     with pytest.raises(Exception, match="overwritten later") as caught:
         wp.launch(square_in_place, N, [x], adj_inputs=[None], device=device, adjoint=True)
     assert "x[i] = x[i] * x[i]" in str(caught.value)
+    with pytest.raises(Exception, match="overwritten later") as caught:
+        wp.launch(square_through_functions, N, [x], adj_inputs=[None], device=device, adjoint=True)
+    assert "return x[i] * x[i]" in str(caught.value) and "x[i] = value" in str(caught.value)
     count = wp.zeros(1, dtype=int, device=device)
     with pytest.raises(Exception, match="result of an atomic operation"):
         wp.launch(take_number, N, [count, x], [y], device=device, adjoint=True)

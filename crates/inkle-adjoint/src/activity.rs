@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::ArrayGrad;
+use crate::nest::Nest;
 use crate::rules::{Derivative, derivative};
 
 /// What is known of an array's gradient.
@@ -381,7 +382,7 @@ impl Activity {
     }
 
     fn propagate(&mut self, f: &Function, mut work: Vec<Value>) {
-        let owners = owners(f);
+        let nest = Nest::new(f);
         while let Some(value) = work.pop() {
             if !has_float(f.ty(value)) || std::mem::replace(&mut self.useful[value.index()], true) {
                 continue;
@@ -389,7 +390,7 @@ impl Activity {
             let (op, index) = match f.value(value).def {
                 ValueDef::Result { op, index } => (op, index as usize),
                 ValueDef::Param { block, index } => {
-                    let Some(op) = owners[block.index()] else { continue };
+                    let Some(op) = nest.owner(block) else { continue };
                     let first = usize::from(f.op(op).kind == OpKind::For);
                     // A loop's index is no float.
                     (op, index as usize - first)
@@ -448,19 +449,4 @@ impl Activity {
         }
         any
     }
-}
-
-/// The operation that owns each block.
-pub(crate) fn owners(f: &Function) -> Vec<Option<Op>> {
-    let mut owners = vec![None; f.block_count()];
-    let mut stack = vec![f.body];
-    while let Some(block) = stack.pop() {
-        for &op in &f.block(block).ops {
-            for &inner in &f.op(op).blocks {
-                owners[inner.index()] = Some(op);
-                stack.push(inner);
-            }
-        }
-    }
-    owners
 }

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::activity::{Activity, Info, State, Summaries, array_count, has_float};
 use crate::error::AdjointError;
-use crate::overwrite;
+use crate::overwrite::{self, Repeated};
 use crate::scalar::ones;
 use crate::sweep::{Result, Sweep};
 
@@ -38,6 +38,8 @@ pub(crate) struct Driver<'m> {
     adjoints: FxHashMap<Key, Adjoint>,
     copies: FxHashMap<FunctionId, FunctionId>,
     names: FxHashSet<String>,
+    /// What the functions of `out` that are made from others do again of them.
+    pub repeated: FxHashMap<FunctionId, Repeated>,
     /// The function whose body is to be replaced by the derivative that it stands for.
     stub: Option<FunctionId>,
 }
@@ -52,11 +54,12 @@ impl<'m> Driver<'m> {
             adjoints: FxHashMap::default(),
             copies: FxHashMap::default(),
             names: FxHashSet::default(),
+            repeated: FxHashMap::default(),
             stub: None,
         }
     }
 
-    fn push(&mut self, mut function: Function) -> FunctionId {
+    pub fn push(&mut self, mut function: Function) -> FunctionId {
         let stem = std::mem::take(&mut function.name);
         let mut name = stem.clone();
         let mut number = 2;
@@ -94,8 +97,7 @@ impl<'m> Driver<'m> {
         let need = sweep.needs.closure(returned.iter().copied());
         sweep.forward(f.body, &need, false)?;
         let returned: Vec<Value> = returned.iter().map(|&v| sweep.primal(v)).collect();
-        let function = sweep.finish(returned);
-        let made = self.push(function);
+        let made = sweep.finish(returned);
         self.replays.insert(id, made);
         Ok(made)
     }
@@ -154,6 +156,7 @@ impl<'m> Driver<'m> {
             let infos: Vec<Info> = f.params.iter().map(|p| info(p.ty)).collect();
             let wanted: Vec<bool> = f.results.iter().map(|&ty| has_float(ty)).collect();
             let adjoint = self.adjoint(of, &infos, &wanted)?;
+            overwrite::check(self.module, of, adjoint.id, &self.repeated)?;
             let mut b = Builder::new(&mut out, body);
             let mut args = params.clone();
             for &ty in f.results.iter().filter(|&&ty| has_float(ty)) {
@@ -263,7 +266,6 @@ impl<'m> Driver<'m> {
             sweep.gradients.insert(values[i], address);
         }
         let need = sweep.need(f.body);
-        overwrite::check(module, f, sweep.needs.known())?;
         refuse_locals(f, &sweep.activity)?;
         sweep.forward(f.body, &need, true)?;
         let returned = sweep.yielded(f.body);
@@ -276,8 +278,7 @@ impl<'m> Driver<'m> {
         for &i in &given {
             gradients.push(sweep.take_or_zero(values[i]));
         }
-        let function = sweep.finish(gradients);
-        let made = Adjoint { id: self.push(function), params: given, addresses };
+        let made = Adjoint { id: sweep.finish(gradients), params: given, addresses };
         self.adjoints.insert(key, made.clone());
         Ok(made)
     }
@@ -291,13 +292,11 @@ impl<'m> Driver<'m> {
         let mut sweep =
             Sweep::new(self, id, activity, format!("{}.backward", f.name), Vec::new(), Vec::new());
         let need = sweep.need(f.body);
-        overwrite::check(module, f, sweep.needs.known())?;
         refuse_locals(f, &sweep.activity)?;
         sweep.forward(f.body, &need, true)?;
         sweep.reverse(f.body)?;
-        let function = sweep.finish(Vec::new());
-        self.push(function);
-        Ok(())
+        let made = sweep.finish(Vec::new());
+        overwrite::check(module, id, made, &self.repeated)
     }
 }
 

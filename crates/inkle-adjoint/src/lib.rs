@@ -11,10 +11,11 @@
 //! gradient is to be kept ([`ArrayGrad::Keep`]) is left as it is.
 //!
 //! The forward sweep writes nothing. It reads memory as the kernel left it, which is what the kernel read unless the
-//! element was overwritten afterwards. Where a value is needed that certainly was, the kernel is refused with
-//! [`AdjointError::Overwritten`]; so is one that needs the old value of an atomic operation. Certain is what follows from
-//! equal indices and from a loop's index with constants added (`overwrite.rs`); where indices are not known until the
-//! kernel runs, or in functions that it calls, it is trusted to write an element before it reads it, or not at all.
+//! element was overwritten afterwards. Where a value is needed that certainly was, by the kernel or by a function that it
+//! calls, the kernel is refused with [`AdjointError::Overwritten`]; so is one that needs the old value of an atomic
+//! operation. Certain is what follows from what indices are made of (`places.rs`): equal sums, views taken into account, and
+//! loops that go over the same elements (`overwrite.rs`). Where indices are not known until the kernel runs, it is trusted
+//! to write an element before it reads it, or not at all.
 //!
 //! Only what leads from an array with a gradient to another one is differentiated (`activity.rs`), and only what the
 //! formulas need is computed again (`need.rs`). Functions get an adjoint function per set of arguments with gradients,
@@ -51,7 +52,9 @@ mod locals;
 mod loops;
 mod memory;
 mod need;
+mod nest;
 mod overwrite;
+mod places;
 mod reverse;
 mod rules;
 mod scalar;

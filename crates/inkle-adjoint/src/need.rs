@@ -5,7 +5,8 @@ use std::rc::Rc;
 use inkle_ir::{AtomicOp, BinaryOp, Block, Constant, Function, Op, OpData, OpKind, Value, ValueDef};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::activity::{Activity, owners};
+use crate::activity::Activity;
+use crate::nest::Nest;
 use crate::rules::{self, Derivative, derivative};
 
 /// A set of values that holds what its members are computed from, too.
@@ -14,9 +15,7 @@ pub(crate) type Need = FxHashSet<Value>;
 /// Answers what blocks need.
 pub(crate) struct Needs<'a> {
     f: &'a Function,
-    owners: Vec<Option<Op>>,
-    /// The block that holds each operation.
-    holders: Vec<Option<Block>>,
+    nest: Nest,
     memo: FxHashMap<Block, Rc<Need>>,
     plans: FxHashMap<Op, Rc<LoopPlan>>,
 }
@@ -36,15 +35,7 @@ const MAX_RECORD: u64 = 2048;
 
 impl<'a> Needs<'a> {
     pub fn new(f: &'a Function) -> Needs<'a> {
-        let mut holders = vec![None; f.op_count()];
-        let mut stack = vec![f.body];
-        while let Some(block) = stack.pop() {
-            for &op in &f.block(block).ops {
-                holders[op.index()] = Some(block);
-                stack.extend(&f.op(op).blocks);
-            }
-        }
-        Needs { f, owners: owners(f), holders, memo: FxHashMap::default(), plans: FxHashMap::default() }
+        Needs { f, nest: Nest::new(f), memo: FxHashMap::default(), plans: FxHashMap::default() }
     }
 
     /// What the reverse sweep of `block` needs.
@@ -63,24 +54,9 @@ impl<'a> Needs<'a> {
         need
     }
 
-    /// The sets of all blocks asked about so far.
-    pub fn known(&self) -> impl Iterator<Item = &Need> {
-        self.memo.values().map(|need| &**need)
-    }
-
     /// Whether a value is defined in a block or in one that is nested there.
     pub fn is_inside(&self, value: Value, block: Block) -> bool {
-        let mut at = match self.f.value(value).def {
-            ValueDef::Result { op, .. } => self.holders[op.index()],
-            ValueDef::Param { block, .. } => Some(block),
-        };
-        while let Some(current) = at {
-            if current == block {
-                return true;
-            }
-            at = self.owners[current.index()].and_then(|op| self.holders[op.index()]);
-        }
-        false
+        self.nest.is_inside(self.f, value, block)
     }
 
     /// What `values` are computed from, and they themselves.
@@ -105,7 +81,7 @@ impl<'a> Needs<'a> {
         let (op, index) = match self.f.value(value).def {
             ValueDef::Result { op, index } => (op, index as usize),
             ValueDef::Param { block, index } => {
-                let Some(op) = self.owners[block.index()] else { return };
+                let Some(op) = self.nest.owner(block) else { return };
                 let data = self.f.op(op);
                 let mut index = index as usize;
                 if data.kind == OpKind::For {

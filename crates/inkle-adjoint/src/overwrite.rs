@@ -1,317 +1,295 @@
-//! Finds values that are needed from array elements which are overwritten afterwards.
+//! Finds values that are needed from array elements which are overwritten afterwards, in a function or in those that it
+//! calls.
 
-use inkle_ir::{BinaryOp, Block, Constant, Function, Module, Op, OpData, OpKind, Scalar, Value, ValueDef};
+use inkle_ir::{BinaryOp, Block, FunctionId, Module, Op, OpData, OpKind, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::AdjointError;
-use crate::need::Need;
+use crate::places::{Frame, Number, Place, Places};
 use crate::sweep::Result;
 
-/// How far back it is looked at what two indices are made of.
-const DEPTH: u32 = 8;
-
-/// A read or write of memory and the blocks and operations that it is nested in, from the outside.
-struct Access {
-    op: Op,
-    path: Vec<(Block, usize)>,
+/// What a function of the backward module does again of the function that it is made from.
+#[derive(Default)]
+pub(crate) struct Repeated {
+    /// What it loads.
+    pub loads: FxHashSet<Op>,
+    /// Calls, and the functions that are called for them.
+    pub calls: FxHashSet<(Op, FunctionId)>,
 }
 
-/// Refuses a function in which a value of the needed ones is read from an element that certainly is overwritten later.
-pub(crate) fn check<'a>(module: &Module, f: &Function, needs: impl Iterator<Item = &'a Need>) -> Result<()> {
-    let mut writes = Vec::new();
-    let mut reads = Vec::new();
-    let mut path = Vec::new();
-    collect(f, f.body, &mut path, &mut reads, &mut writes);
-    if writes.is_empty() || reads.is_empty() {
+/// An operation and where it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Step {
+    frame: Frame,
+    block: Block,
+    position: usize,
+}
+
+impl Step {
+    fn op(self, places: &Places<'_>) -> Op {
+        places.function(self.frame).block(self.block).ops[self.position]
+    }
+
+    fn data<'m>(self, places: &Places<'m>) -> &'m OpData {
+        places.function(self.frame).op(self.op(places))
+    }
+}
+
+/// A read or write of memory.
+struct Access {
+    /// The operations that it is nested in, from the outside, and the operation itself.
+    path: Vec<Step>,
+    place: Place,
+}
+
+impl Access {
+    fn data<'m>(&self, places: &Places<'m>) -> &'m OpData {
+        self.path.last().expect("it ends with the operation").data(places)
+    }
+}
+
+/// Refuses function `id` of a module if `made`, in the backward module, loads a value again that certainly is overwritten
+/// after the function loaded it. `repeated` says what functions of the backward module do.
+pub(crate) fn check(
+    module: &Module,
+    id: FunctionId,
+    made: FunctionId,
+    repeated: &FxHashMap<FunctionId, Repeated>,
+) -> Result<()> {
+    let mut places = Places::new(module, id);
+    if !places.has_writes() {
         return Ok(());
     }
-    let f = &Places { function: f, written: written_scalars(module, f) };
-    let needs: Vec<&Need> = needs.collect();
+    let loads = loads(&mut places, made, repeated);
+    let mut finder = Finder { places, loads, reads: Vec::new(), writes: FxHashMap::default() };
+    let body = module.function(id).body;
+    finder.collect(Frame::OUTERMOST, body, &mut Vec::new());
+    let Finder { mut places, reads, writes, .. } = finder;
     for read in &reads {
-        let value = f.op(read.op).results[0];
-        if !needs.iter().any(|need| need.contains(&value)) {
-            continue;
-        }
-        for write in &writes {
-            let (from, to) = (f.op(read.op).operands[0], f.op(write.op).operands[0]);
-            if is_same_place(f, from, to) && follows(f, read, write, from)
-                || is_reached_later(f, read, write, from, to)
-            {
-                return Err(AdjointError::Overwritten {
-                    read: f.op(read.op).span,
-                    write: f.op(write.op).span,
-                });
+        for write in writes.get(&read.place.root).into_iter().flatten() {
+            let shared = read.path.iter().zip(&write.path).take_while(|(a, b)| a == b).count();
+            let mut pair = Pair { places: &mut places, read, write, shared };
+            if pair.is_overwritten() {
+                let (read, write) = (read.data(&places).span, write.data(&places).span);
+                return Err(AdjointError::Overwritten { read, write });
             }
         }
     }
     Ok(())
 }
 
-fn collect(
-    f: &Function,
-    block: Block,
-    path: &mut Vec<(Block, usize)>,
-    reads: &mut Vec<Access>,
-    writes: &mut Vec<Access>,
-) {
-    for (position, &op) in f.block(block).ops.iter().enumerate() {
-        path.push((block, position));
-        let data = f.op(op);
-        match data.kind {
-            OpKind::Load => reads.push(Access { op, path: path.clone() }),
-            OpKind::Store | OpKind::Atomic(_) | OpKind::AtomicCas => {
-                writes.push(Access { op, path: path.clone() });
-            }
-            _ => {}
-        }
-        for &inner in &data.blocks {
-            collect(f, inner, path, reads, writes);
-        }
-        path.pop();
-    }
-}
-
-/// Whether a later iteration of a loop around both writes to the element that an iteration reads: their indices are the
-/// loop's index with constants added, and differ in one dimension only.
-fn is_reached_later(f: &Places<'_>, read: &Access, write: &Access, from: Value, to: Value) -> bool {
-    let (from, to) = (steps(f, from), steps(f, to));
-    let shared = read.path.iter().zip(&write.path).take_while(|(a, b)| a == b).count();
-    read.path[..shared].iter().any(|&(block, position)| {
-        let op = f.block(block).ops[position];
-        let Some((index, step)) = induction(f, op) else { return false };
-        let mut distance = None;
-        for (&a, &b) in from.iter().zip(&to) {
-            if is_same_step(f, a, b) {
-                continue;
-            }
-            let (Some(x), Some(y)) = (f.defining_op(a), f.defining_op(b)) else { return false };
-            if x.kind != OpKind::Elem || y.kind != OpKind::Elem || x.operands.len() != y.operands.len() {
-                return false;
-            }
-            for (&i, &j) in x.operands[1..].iter().zip(&y.operands[1..]) {
-                if is_equal(f, i, j) {
-                    continue;
-                }
-                let (Some((i, a)), Some((j, b))) = (offset(f, i), offset(f, j)) else { return false };
-                // At iteration k the read is at k + a, the write at k + b: they meet when the write is a - b ahead.
-                if i != index || j != index || distance.replace(a - b).is_some() {
-                    return false;
-                }
+/// The loads that are done again, by frame.
+fn loads(
+    places: &mut Places<'_>,
+    made: FunctionId,
+    repeated: &FxHashMap<FunctionId, Repeated>,
+) -> FxHashSet<(Frame, Op)> {
+    let mut loads = FxHashSet::default();
+    let mut seen = FxHashSet::default();
+    let mut work = vec![(Frame::OUTERMOST, made)];
+    while let Some((frame, made)) = work.pop() {
+        // A function with a replay of its own has another one called.
+        let Some(found) = repeated.get(&made).filter(|_| seen.insert((frame, made))) else { continue };
+        loads.extend(found.loads.iter().map(|&op| (frame, op)));
+        for &(op, made) in &found.calls {
+            if let Some(callee) = places.call_with_effects(frame, op) {
+                work.push((callee, made));
             }
         }
-        distance.is_some_and(|d| d % step == 0 && d / step > 0)
-    })
-}
-
-/// The value of a loop that grows evenly, and by how much.
-fn induction(f: &Function, op: Op) -> Option<(Value, i128)> {
-    let data = f.op(op);
-    let constant = |value: Value| match f.defining_op(value)?.kind {
-        OpKind::Const(Constant::Int(step)) if step != 0 => Some(step),
-        _ => None,
-    };
-    match data.kind {
-        OpKind::For => Some((f.block(data.blocks[0]).params[0], constant(data.operands[2])?)),
-        OpKind::While => {
-            let body = f.block(data.blocks[1]);
-            let last = f.op(*body.ops.last()?);
-            body.params.iter().zip(&last.operands).find_map(|(&param, &next)| {
-                let add = f.defining_op(next).filter(|d| d.kind == OpKind::Binary(BinaryOp::Add))?;
-                let step = if add.operands[0] == param { constant(add.operands[1]) } else { None };
-                Some((param, step?))
-            })
-        }
-        _ => None,
     }
+    loads
 }
 
-/// An index as a value and a constant added to it; wrapping round of negative ones is left out.
-fn offset(f: &Function, mut index: Value) -> Option<(Value, i128)> {
-    let mut sum = 0;
-    while let Some(data) = f.defining_op(index) {
-        let constant = |value: Value| match f.defining_op(value).map(|d| &d.kind) {
-            Some(OpKind::Const(Constant::Int(c))) => Some(*c),
-            _ => None,
-        };
-        match data.kind {
-            OpKind::Binary(BinaryOp::Add) => match (constant(data.operands[0]), constant(data.operands[1])) {
-                (_, Some(c)) => (index, sum) = (data.operands[0], sum + c),
-                (Some(c), _) => (index, sum) = (data.operands[1], sum + c),
-                _ => break,
-            },
-            OpKind::Binary(BinaryOp::Sub) => match constant(data.operands[1]) {
-                Some(c) => (index, sum) = (data.operands[0], sum - c),
-                None => break,
-            },
-            // `i < 0 ? i + n : i`.
-            OpKind::Select => index = data.operands[2],
-            OpKind::Cast => index = data.operands[0],
-            _ => break,
-        }
-    }
-    Some((index, sum))
+/// Collects accesses.
+struct Finder<'m> {
+    places: Places<'m>,
+    loads: FxHashSet<(Frame, Op)>,
+    /// Loads that are done again.
+    reads: Vec<Access>,
+    /// By root.
+    writes: FxHashMap<Number, Vec<Access>>,
 }
 
-/// Whether two addresses are certainly of one element, or of one and a part of it.
-fn is_same_place(f: &Places<'_>, a: Value, b: Value) -> bool {
-    let (a, b) = (steps(f, a), steps(f, b));
-    a.iter().zip(&b).all(|(&a, &b)| is_same_step(f, a, b))
-}
-
-/// An address from the array to the innermost part.
-fn steps(f: &Function, mut value: Value) -> Vec<Value> {
-    let mut steps = vec![value];
-    while let Some(data) = f.defining_op(value)
-        && let OpKind::Elem | OpKind::Field(_) | OpKind::Comp | OpKind::View(_) | OpKind::Window(_) =
-            data.kind
-    {
-        value = data.operands[0];
-        steps.push(value);
-    }
-    steps.reverse();
-    steps
-}
-
-fn is_same_step(f: &Places<'_>, a: Value, b: Value) -> bool {
-    if a == b {
-        return true;
-    }
-    let (Some(a), Some(b)) = (f.defining_op(a), f.defining_op(b)) else { return false };
-    let is_step = matches!(
-        a.kind,
-        OpKind::Elem | OpKind::Field(_) | OpKind::Comp | OpKind::View(_) | OpKind::Window(_)
-    );
-    is_step
-        && a.kind == b.kind
-        && a.operands.len() == b.operands.len()
-        && a.operands[1..].iter().zip(&b.operands[1..]).all(|(&x, &y)| is_equal(f, x, y))
-}
-
-/// Whether two indices certainly are equal: the same, or made alike of what is, as an index that is read twice.
-fn is_equal(f: &Places<'_>, a: Value, b: Value) -> bool {
-    is_made_alike(f, a, b, DEPTH)
-}
-
-fn is_made_alike(f: &Places<'_>, a: Value, b: Value, depth: u32) -> bool {
-    if a == b {
-        return true;
-    }
-    let (Some(x), Some(y)) = (f.defining_op(a), f.defining_op(b)) else { return false };
-    // What a load gives depends on when it is done, if there are writes to such elements.
-    let again = match &x.kind {
-        OpKind::Load => f.ty(a).scalar().is_some_and(|scalar| !f.written.contains(&scalar)),
-        kind => kind.is_pure() && x.results.len() == 1,
-    };
-    again
-        && depth > 0
-        && x.kind == y.kind
-        && x.operands.len() == y.operands.len()
-        && x.operands.iter().zip(&y.operands).all(|(&x, &y)| is_made_alike(f, x, y, depth - 1))
-}
-
-/// A function, and what is known of the memory that its indices are read from.
-struct Places<'f> {
-    function: &'f Function,
-    /// The scalars of the elements that it may write to.
-    written: Vec<Scalar>,
-}
-
-impl std::ops::Deref for Places<'_> {
-    type Target = Function;
-
-    fn deref(&self) -> &Function {
-        self.function
-    }
-}
-
-/// The scalars of what a function and those that it calls may write to; all there are where that is not known.
-fn written_scalars(module: &Module, f: &Function) -> Vec<Scalar> {
-    if f.native().is_some() {
-        return Scalar::ALL.to_vec();
-    }
-    let mut written = Vec::new();
-    for block in 0..f.block_count() {
-        for &op in &f.block(Block::new(block)).ops {
-            let data: &OpData = f.op(op);
+impl Finder<'_> {
+    fn collect(&mut self, frame: Frame, block: Block, path: &mut Vec<Step>) {
+        let f = self.places.function(frame);
+        for (position, &op) in f.block(block).ops.iter().enumerate() {
+            path.push(Step { frame, block, position });
+            let data = f.op(op);
             match data.kind {
+                OpKind::Load if self.loads.contains(&(frame, op)) => {
+                    let place = self.places.place(frame, data.operands[0]);
+                    self.reads.push(Access { path: path.clone(), place });
+                }
                 OpKind::Store | OpKind::Atomic(_) | OpKind::AtomicCas => {
-                    match f.ty(data.operands[1]).scalar() {
-                        Some(scalar) => written.push(scalar),
-                        None => return Scalar::ALL.to_vec(),
+                    let place = self.places.place(frame, data.operands[0]);
+                    let write = Access { path: path.clone(), place };
+                    self.writes.entry(write.place.root).or_default().push(write);
+                }
+                OpKind::Call(_) => {
+                    if let Some(callee) = self.places.call_with_effects(frame, op) {
+                        let body = self.places.function(callee).body;
+                        self.collect(callee, body, path);
                     }
                 }
-                OpKind::Call(callee) => written.extend(written_scalars(module, module.function(callee))),
+                _ => {}
+            }
+            for &inner in &data.blocks {
+                self.collect(frame, inner, path);
+            }
+            path.pop();
+        }
+    }
+}
+
+/// A read and a write of one array.
+struct Pair<'a, 'm> {
+    places: &'a mut Places<'m>,
+    read: &'a Access,
+    write: &'a Access,
+    /// How many operations both are nested in.
+    shared: usize,
+}
+
+impl Pair<'_, '_> {
+    /// Whether the write certainly is to the place of the read, after it, in some run.
+    fn is_overwritten(&mut self) -> bool {
+        let (read, write) = self.anywhere_from(self.shared);
+        if read.meets(&write) && self.follows() && !self.is_either_or(None) {
+            return true;
+        }
+        (0..self.shared).any(|depth| {
+            let step = self.read.path[depth];
+            let is_loop = matches!(step.data(self.places).kind, OpKind::For | OpKind::While);
+            is_loop && self.meets_in_a_later_iteration(depth) && !self.is_either_or(Some(depth))
+        })
+    }
+
+    /// Whether both are in one block, the write after the read; else they are in two branches of one `if`.
+    fn follows(&self) -> bool {
+        match (self.read.path.get(self.shared), self.write.path.get(self.shared)) {
+            (Some(read), Some(write)) => {
+                (read.frame, read.block) == (write.frame, write.block) && read.position < write.position
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the two are done under conditions that exclude each other, and that do not change in the loop at a depth.
+    fn is_either_or(&mut self, depth: Option<usize>) -> bool {
+        let [reads, writes] = [self.read, self.write].map(|access| self.conditions(access));
+        reads
+            .iter()
+            .any(|a| writes.iter().any(|b| self.places.excludes(*a, *b) && !self.changes(*a, *b, depth)))
+    }
+
+    fn changes(&mut self, a: (Number, bool), b: (Number, bool), depth: Option<usize>) -> bool {
+        depth.is_some_and(|depth| {
+            let step = self.read.path[depth];
+            let outer = (step.frame, step.op(self.places));
+            [a, b].iter().any(|&(condition, _)| self.places.varies_in(condition, outer))
+        })
+    }
+
+    /// The conditions under which an access of the two is done and the other one may not be, and whether they hold.
+    fn conditions(&mut self, access: &Access) -> Vec<(Number, bool)> {
+        let mut conditions = Vec::new();
+        for (step, next) in access.path.iter().zip(&access.path[1..]).skip(self.shared) {
+            let data = step.data(self.places);
+            if data.kind == OpKind::If {
+                conditions
+                    .push((self.places.number(step.frame, data.operands[0]), next.block == data.blocks[0]));
+            }
+        }
+        conditions
+    }
+
+    /// The places, with any index of the loops from a depth on, as all of them are reached. Where that depends on a
+    /// condition, in loops that are not those of the other one, they stay as they are.
+    fn anywhere_from(&mut self, depth: usize) -> (Place, Place) {
+        let [read, write] = [self.read, self.write].map(|access| {
+            let own = &access.path[self.shared..];
+            let has_condition = own.iter().any(|step| step.data(self.places).kind == OpKind::If);
+            let end = if has_condition { self.shared } else { access.path.len() };
+            let mut ranges = FxHashMap::default();
+            let mut counts: FxHashMap<[Number; 3], u32> = FxHashMap::default();
+            for step in &access.path[depth.min(end)..end] {
+                if step.data(self.places).kind == OpKind::For {
+                    let (index, bounds) = self.places.index_and_bounds(step.frame, step.op(self.places));
+                    let count = counts.entry(bounds).or_default();
+                    ranges.insert(index, self.places.range(bounds, *count));
+                    *count += 1;
+                }
+            }
+            self.places.replaced(&access.place, &ranges)
+        });
+        (read, write)
+    }
+
+    /// Whether a later iteration of the loop at a depth writes what one reads: the place is the same in all iterations, or
+    /// indices grow evenly, the write's ahead of the read's by a number of steps.
+    fn meets_in_a_later_iteration(&mut self, depth: usize) -> bool {
+        let step = self.read.path[depth];
+        let outer = (step.frame, step.op(self.places));
+        let (read, write) = self.anywhere_from(depth + 1);
+        let is_alike = read.indices.len() == write.indices.len() && read.has_part_in_common(&write);
+        if !is_alike || read.fixed().chain(write.fixed()).any(|number| self.places.varies_in(number, outer)) {
+            return false;
+        }
+        let induction = self.induction(outer);
+        let index = induction.map(|(index, _)| index);
+        let mut ahead = None;
+        for (&i, &j) in read.indices.iter().zip(&write.indices) {
+            let (i, j) = (self.places.sum(i), self.places.sum(j));
+            let Some(distance) = i.minus(&j).and_then(|difference| difference.as_constant()) else {
+                return false;
+            };
+            let mut others = i.numbers().filter(|&number| Some(number) != index);
+            if others.any(|number| self.places.varies_in(number, outer)) {
+                return false;
+            }
+            // With index k the read is at `count * k + distance` if the write is at `count * k`.
+            match index.map_or(0, |index| i.count(index)) {
+                0 if distance == 0 => {}
+                0 => return false,
+                count if distance % count != 0 => return false,
+                count if *ahead.get_or_insert(distance / count) != distance / count => return false,
                 _ => {}
             }
         }
-    }
-    written.sort_unstable();
-    written.dedup();
-    written
-}
-
-/// Whether the write happens after the read in some run, to the same element.
-fn follows(f: &Function, read: &Access, write: &Access, address: Value) -> bool {
-    let shared = read.path.iter().zip(&write.path).take_while(|(a, b)| a == b).count();
-    // A loop around both in which the address does not change.
-    for &(block, position) in &read.path[..shared] {
-        let op = f.block(block).ops[position];
-        if matches!(f.op(op).kind, OpKind::For | OpKind::While) && is_fixed_in(f, address, op) {
-            return true;
+        match (ahead, induction) {
+            (None, _) => true,
+            (Some(ahead), Some((_, step))) => ahead % step == 0 && ahead / step > 0,
+            (Some(_), None) => false,
         }
     }
-    match (read.path.get(shared), write.path.get(shared)) {
-        // In one block, one after the other; else they are in two branches of one `if`.
-        (Some((a, before)), Some((b, after))) => a == b && before < after,
-        _ => false,
-    }
-}
 
-/// Whether an address is the same in all iterations of a loop: nothing that it is made of is defined in there.
-fn is_fixed_in(f: &Function, address: Value, op: Op) -> bool {
-    let mut work = vec![address];
-    while let Some(value) = work.pop() {
-        match f.value(value).def {
-            ValueDef::Param { block, .. } => {
-                if holds(f, op, block) {
-                    return false;
-                }
+    /// The value of a loop that grows evenly, and by how much.
+    fn induction(&mut self, (frame, op): (Frame, Op)) -> Option<(Number, i128)> {
+        let f = self.places.function(frame);
+        let data = f.op(op);
+        let mut constant = |value: Value| {
+            let number = self.places.number(frame, value);
+            self.places.sum(number).as_constant().filter(|&step| step != 0)
+        };
+        match data.kind {
+            OpKind::For => {
+                let step = constant(data.operands[2])?;
+                Some((self.places.index_and_bounds(frame, op).0, step))
             }
-            ValueDef::Result { op: definition, .. } => {
-                let data = f.op(definition);
-                match data.kind {
-                    OpKind::Const(_) | OpKind::Zero => {}
-                    OpKind::Elem
-                    | OpKind::Field(_)
-                    | OpKind::Comp
-                    | OpKind::View(_)
-                    | OpKind::Window(_)
-                    | OpKind::Unary(_)
-                    | OpKind::Binary(_)
-                    | OpKind::Cmp(_)
-                    | OpKind::Select
-                    | OpKind::Cast
-                    | OpKind::Shape(_) => work.extend(&data.operands),
-                    _ => {
-                        if is_defined_in(f, op, definition) {
-                            return false;
-                        }
+            OpKind::While => {
+                let body = f.block(data.blocks[1]);
+                let last = f.op(*body.ops.last()?);
+                let (param, step) = body.params.iter().zip(&last.operands).find_map(|(&param, &next)| {
+                    let add = f.defining_op(next).filter(|d| d.kind == OpKind::Binary(BinaryOp::Add))?;
+                    if add.operands[0] != param {
+                        return None;
                     }
-                }
+                    Some((param, constant(add.operands[1])?))
+                })?;
+                Some((self.places.number(frame, param), step))
             }
+            _ => None,
         }
     }
-    true
-}
-
-fn holds(f: &Function, op: Op, block: Block) -> bool {
-    f.op(op)
-        .blocks
-        .iter()
-        .any(|&inner| inner == block || f.block(inner).ops.iter().any(|&nested| holds(f, nested, block)))
-}
-
-fn is_defined_in(f: &Function, op: Op, definition: Op) -> bool {
-    f.op(op).blocks.iter().any(|&inner| {
-        f.block(inner).ops.iter().any(|&nested| nested == definition || is_defined_in(f, nested, definition))
-    })
 }

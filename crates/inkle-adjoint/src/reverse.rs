@@ -294,6 +294,7 @@ impl Sweep<'_, '_> {
         let params: Vec<_> = data.operands.iter().map(|&v| self.activity.info(v).clone()).collect();
         let wanted: Vec<bool> = given.iter().map(Option::is_some).collect();
         let adjoint = self.driver.adjoint(callee, &params, &wanted)?;
+        self.repeated.calls.insert((op, adjoint.id));
         let mut args: Vec<Value> = data.operands.iter().map(|&v| self.primal(v)).collect();
         args.extend(given.into_iter().flatten());
         for &i in &adjoint.addresses {

@@ -10,6 +10,7 @@ use crate::activity::Activity;
 use crate::driver::Driver;
 use crate::error::AdjointError;
 use crate::need::{LoopPlan, Need, Needs};
+use crate::overwrite::Repeated;
 
 pub(crate) type Result<T> = std::result::Result<T, AdjointError>;
 
@@ -33,6 +34,8 @@ pub(crate) struct Sweep<'d, 'm> {
     pub records: FxHashMap<Op, Vec<Value>>,
     /// The addresses of gradients, for parameters of `f` that are addresses.
     pub gradients: FxHashMap<Value, Value>,
+    /// What is done again here.
+    pub repeated: Repeated,
 }
 
 impl<'d, 'm> Sweep<'d, 'm> {
@@ -67,6 +70,7 @@ impl<'d, 'm> Sweep<'d, 'm> {
             counts: FxHashMap::default(),
             records: FxHashMap::default(),
             gradients: FxHashMap::default(),
+            repeated: Repeated::default(),
         }
     }
 
@@ -134,7 +138,12 @@ impl<'d, 'm> Sweep<'d, 'm> {
                 OpKind::If => self.forward_if(op, need)?,
                 OpKind::Call(callee) => {
                     let callee = self.driver.replay(*callee)?;
+                    self.repeated.calls.insert((op, callee));
                     self.copy(op, OpKind::Call(callee));
+                }
+                OpKind::Load => {
+                    self.repeated.loads.insert(op);
+                    self.copy(op, OpKind::Load);
                 }
                 kind => self.copy(op, kind.clone()),
             }
@@ -323,10 +332,12 @@ impl<'d, 'm> Sweep<'d, 'm> {
         Ok(())
     }
 
-    /// Ends the function.
-    pub fn finish(mut self, results: Vec<Value>) -> Function {
+    /// Ends the function, and puts it into the backward module.
+    pub fn finish(mut self, results: Vec<Value>) -> FunctionId {
         self.span = self.f.span;
         self.build().effect(OpKind::Return, results);
-        self.out
+        let made = self.driver.push(self.out);
+        self.driver.repeated.insert(made, self.repeated);
+        made
     }
 }

@@ -1,6 +1,7 @@
 //! The operations, each declared once: what it is called, what it takes and what it gives.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use smallvec::SmallVec;
 
@@ -25,6 +26,19 @@ impl PartialEq for Constant {
             // Bit equality: NaN equals itself and -0.0 differs from 0.0.
             (Constant::Float(a), Constant::Float(b)) => a.to_bits() == b.to_bits(),
             _ => false,
+        }
+    }
+}
+
+impl Eq for Constant {}
+
+impl Hash for Constant {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(self).hash(state);
+        match self {
+            Constant::Bool(value) => value.hash(state),
+            Constant::Int(value) => value.hash(state),
+            Constant::Float(value) => value.to_bits().hash(state),
         }
     }
 }
@@ -214,7 +228,7 @@ keyword_enum! {
 }
 
 /// What an operation does. Operands, results and blocks are in [`OpData`](crate::OpData).
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum OpKind {
     /// `%r = const <literal> : T`, T scalar.
     Const(Constant),
