@@ -1,4 +1,4 @@
-"""Finds elements that are changed while a tape's backward pass still needs what they were before:
+"""Finds elements that are changed, or may be, while a tape's backward pass still needs what they were before:
 ``inkle.config.verify_autograd_array_access``."""
 
 import itertools
@@ -50,7 +50,10 @@ def check_launch(tape, kernel, inputs, outputs, device):
     """Looks at a launch that ``tape`` records: warns of what it overwrites, and notes what it reads."""
     _tapes.add(tape)
     place = _place()
-    touched = _native.launch_access(kernel, inputs, outputs, device)
+    touched, doubt = _native.launch_access(kernel, inputs, outputs, device, True)
+    if doubt and doubt not in tape.doubts:
+        tape.doubts.add(doubt)
+        get_logger().warning(f"kernel `{kernel.key}`{place}:\n{doubt}")
     # A kernel that writes an element before it reads it overwrites what others read, not what it reads itself.
     for name, array, writes, _, _ in touched:
         if writes:
@@ -73,7 +76,8 @@ class _Watch:
 
     def record_launch(self, kernel, dim, max_blocks, inputs, outputs, device, block_dim=None, metadata=None):
         place = _place()
-        for name, array, writes, _, _ in _native.launch_access(kernel, inputs or (), outputs or (), device):
+        touched, _ = _native.launch_access(kernel, inputs or (), outputs or (), device, False)
+        for name, array, writes, _, _ in touched:
             if writes:
                 self._check(array, f"argument `{name}` of kernel `{kernel.key}`{place} writes")
 

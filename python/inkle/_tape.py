@@ -19,6 +19,8 @@ class Tape:
         self.loss = None
         # What recorded operations read that the backward pass has not gone through yet; see `_overwrites`.
         self.reads = []
+        # What was said of kernels that may overwrite what they need themselves.
+        self.doubts = set()
         # The bytes that what was recorded used, (first, one past the last), and the arrays that are not among them yet:
         # only those who fill arrays ask.
         self._used = set()
@@ -253,6 +255,7 @@ class Tape:
         self.launches = []
         self.scopes = []
         self.reads = []
+        self.doubts = set()
         self._used = set()
         self._unlooked = []
         self.zero()

@@ -112,6 +112,64 @@ def test_a_launch_that_overwrites_what_it_needs_by_another_argument(device, warn
     assert len(warnings) == 1
 
 
+@wp.kernel
+def square_at(order: wp.array(dtype=int), y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = y[order[i]] * y[order[i]]
+
+
+@wp.kernel
+def square_neighbour(y: wp.array(dtype=float)):
+    i = wp.tid()
+    if i % 2 == 0:
+        y[i] = y[i + 1] * y[i + 1]
+
+
+@wp.kernel
+def two_steps(y: wp.array2d(dtype=float), t: int):
+    # Steps are rows, and everything is written before it is read.
+    i = wp.tid()
+    y[t + 1, i] = wp.sin(y[t, i])
+    for k in range(3):
+        y[t + 2 + k, i] = wp.sin(y[t + 1 + k, i])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "inputs", "place"),
+    [(square_at, ["order", "y"], "y[order[i]]"), (square_neighbour, ["y"], "y[i + 1]")],
+    ids=["at an index of an array", "by another thread"],
+)
+def test_a_kernel_that_may_overwrite_what_it_needs(device, warnings, kernel, inputs, place):
+    arrays = {"order": wp.array([1, 2, 3], dtype=int, device=device), "y": values(device, 4)}
+    with wp.Tape():
+        for _ in range(2):
+            wp.launch(kernel, 3, [arrays[name] for name in inputs], device=device)
+    doubts = [message for message in warnings if "may be overwritten later" in message]
+    (doubt,) = doubts
+    assert f"kernel `{kernel.key}` at " in doubt and doubt.count(place) >= 1 and "test_overwrites.py" in doubt
+
+
+def test_a_kernel_that_reads_what_it_wrote_is_without_doubt(device, warnings):
+    y = wp.zeros((6, 3), dtype=float, device=device, requires_grad=True)
+    with wp.Tape():
+        wp.launch(two_steps, 3, [y, 0], device=device)
+    assert warnings == []
+
+
+def test_launches_that_are_not_recorded_need_no_gradient(device, warnings):
+    x, y = values(device), values(device)
+    with wp.Tape():
+        wp.launch(square, 3, [x], [y], device=device)
+    # It has no backward pass: it certainly overwrites what that would need.
+    wp.launch(square_itself, 3, [y], device=device)
+    assert warnings == []
+
+
+@wp.kernel
+def square_itself(x: wp.array(dtype=float)):
+    x[wp.tid()] = x[wp.tid()] * x[wp.tid()]
+
+
 def by_launch(x, device):
     wp.launch(triple, 3, [wp.ones(3, dtype=float, device=device)], [x], device=device)
 

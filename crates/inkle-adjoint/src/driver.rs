@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::activity::{Activity, Info, State, Summaries, array_count, has_float};
 use crate::error::AdjointError;
-use crate::overwrite::{self, Repeated};
+use crate::overwrite::{self, Overwrite, Repeated};
 use crate::scalar::ones;
 use crate::sweep::{Result, Sweep};
 
@@ -283,8 +283,8 @@ impl<'m> Driver<'m> {
         Ok(made)
     }
 
-    /// The backward kernel.
-    pub fn kernel(&mut self, params: &[Info]) -> Result<()> {
+    /// The backward kernel; gives what may be overwritten although it is needed.
+    pub fn kernel(&mut self, params: &[Info]) -> Result<Option<Overwrite>> {
         let id = FunctionId::new(self.module.functions.len() - 1);
         let module = self.module;
         let f = module.function(id);

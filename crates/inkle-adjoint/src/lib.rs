@@ -15,7 +15,7 @@
 //! calls, the kernel is refused with [`AdjointError::Overwritten`]; so is one that needs the old value of an atomic
 //! operation. Certain is what follows from what indices are made of (`places.rs`): equal sums, views taken into account, and
 //! loops that go over the same elements (`overwrite.rs`). Where indices are not known until the kernel runs, it is trusted
-//! to write an element before it reads it, or not at all.
+//! to write an element before it reads it, or not at all; [`Backward::doubt`] says where.
 //!
 //! Only what leads from an array with a gradient to another one is differentiated (`activity.rs`), and only what the
 //! formulas need is computed again (`need.rs`). Functions get an adjoint function per set of arguments with gradients,
@@ -68,6 +68,7 @@ use activity::{Info, State, array_count, has_float};
 use driver::Driver;
 
 pub use error::AdjointError;
+pub use overwrite::Overwrite;
 
 /// What there is to know of one array of a kernel's arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -116,13 +117,21 @@ fn promoted(module: &Module) -> Cow<'_, Module> {
     Cow::Owned(Module { functions: functions.map(|(new, old)| new.unwrap_or_else(|| old.clone())).collect() })
 }
 
-/// The module that runs the kernel of `module` backwards, for arguments with the given gradients. It has the kernel's
-/// parameters; gradients are found through the arrays ([`OpKind::GradArray`](inkle_ir::OpKind::GradArray)).
-/// `module` is verified, and so is what comes out; it is not simplified.
+/// What runs a kernel backwards.
+#[derive(Debug)]
+pub struct Backward {
+    /// The module, with the kernel's parameters; gradients are found through the arrays
+    /// ([`OpKind::GradArray`](inkle_ir::OpKind::GradArray)). It is verified, and not simplified.
+    pub module: Module,
+    /// Where an element that the module reads again may have been overwritten: if it was, gradients are wrong.
+    pub doubt: Option<Overwrite>,
+}
+
+/// What runs the kernel of `module`, which is verified, backwards, for arguments with the given gradients.
 ///
 /// # Errors
 /// When the kernel cannot be differentiated.
-pub fn backward(module: &Module, grads: &[ArrayGrad]) -> Result<Module, AdjointError> {
+pub fn backward(module: &Module, grads: &[ArrayGrad]) -> Result<Backward, AdjointError> {
     let kernel = module.kernel().ok_or(AdjointError::NoKernel)?;
     let expected = count_arrays(kernel.params.iter().map(|p| p.ty));
     if expected != grads.len() {
@@ -136,6 +145,6 @@ pub fn backward(module: &Module, grads: &[ArrayGrad]) -> Result<Module, AdjointE
         .collect();
     let module = promoted(module);
     let mut driver = Driver::new(&module);
-    driver.kernel(&params)?;
-    Ok(driver.out)
+    let doubt = driver.kernel(&params)?;
+    Ok(Backward { module: driver.out, doubt })
 }

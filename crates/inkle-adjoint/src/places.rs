@@ -3,17 +3,22 @@
 //! Integers are sums of multiples, so that `n - 1 + i` and `i + (n - 1)` are one; a load is as good as a value where
 //! nothing writes to such elements; what a call gives is looked for in the function that it calls.
 
-use std::ops::BitOr;
+mod effects;
+mod sum;
+
 use std::rc::Rc;
 
 use inkle_ir::{
-    BinaryOp, CmpOp, Constant, Function, FunctionId, Module, Op, OpData, OpKind, Scalar, Type, UnaryOp,
-    Value, ValueDef,
+    BinaryOp, CmpOp, Constant, Function, FunctionId, Module, Op, OpData, OpKind, Type, UnaryOp, Value,
+    ValueDef,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
 use crate::nest::Nest;
+use effects::{Effects, Kinds};
+pub(crate) use sum::Sum;
+use sum::gcd;
 
 /// How deep it is looked at what a value is made of.
 const MAX_DEPTH: u32 = 100;
@@ -40,7 +45,7 @@ enum Node {
     /// A value of which nothing more is known.
     Value(Frame, Value),
     /// The index of a `for`.
-    Index(Frame, Op),
+    Index(Frame, Value),
     /// Some index of a `for` with these bounds: the index of the n-th such loop around it.
     Range([Number; 3], u32),
     /// An operation that always gives the same for the same operands.
@@ -48,55 +53,6 @@ enum Node {
     /// What lies at a place where nothing is written.
     Load(Type, Place),
     Sum(Sum),
-}
-
-/// An integer: multiples of others, in ascending order and none of them zero, and a constant.
-#[derive(Clone, PartialEq, Eq, Hash, Default)]
-pub(crate) struct Sum {
-    terms: SmallVec<[(Number, i128); 2]>,
-    pub constant: i128,
-}
-
-impl Sum {
-    fn constant(constant: i128) -> Sum {
-        Sum { terms: SmallVec::new(), constant }
-    }
-
-    /// `self + other * factor`; `None` if that is too large.
-    fn plus(&self, other: &Sum, factor: i128) -> Option<Sum> {
-        let mut terms = self.terms.clone();
-        for &(number, count) in &other.terms {
-            let more = count.checked_mul(factor)?;
-            match terms.iter_mut().find(|(known, _)| *known == number) {
-                Some((_, count)) => *count = count.checked_add(more)?,
-                None => terms.push((number, more)),
-            }
-        }
-        terms.retain(|&mut (_, count)| count != 0);
-        terms.sort_unstable();
-        let constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
-        Some(Sum { terms, constant })
-    }
-
-    /// `self - other`.
-    pub fn minus(&self, other: &Sum) -> Option<Sum> {
-        self.plus(other, -1)
-    }
-
-    /// The number that it is, if it is that of a constant.
-    pub fn as_constant(&self) -> Option<i128> {
-        self.terms.is_empty().then_some(self.constant)
-    }
-
-    /// How many times a number is in it.
-    pub fn count(&self, number: Number) -> i128 {
-        self.terms.iter().find(|(known, _)| *known == number).map_or(0, |&(_, count)| count)
-    }
-
-    /// The numbers that multiples of are in it.
-    pub fn numbers(&self) -> impl Iterator<Item = Number> {
-        self.terms.iter().map(|&(number, _)| number)
-    }
 }
 
 /// An element of an array, or a part of one.
@@ -112,12 +68,18 @@ pub(crate) struct Place {
 impl Place {
     /// Whether two places certainly are one, or one is a part of the other.
     pub fn meets(&self, other: &Place) -> bool {
-        self.root == other.root && self.indices == other.indices && self.has_part_in_common(other)
+        self.root == other.root && self.indices == other.indices && self.has_parts_in_common(other)
     }
 
     /// Whether this holds for places in one element.
-    pub fn has_part_in_common(&self, other: &Place) -> bool {
+    pub fn has_parts_in_common(&self, other: &Place) -> bool {
         self.parts.iter().zip(&other.parts).all(|(a, b)| a == b)
+    }
+
+    /// Whether two places are in different fields.
+    pub fn has_parts_apart(&self, other: &Place) -> bool {
+        let mut parts = self.parts.iter().zip(&other.parts);
+        parts.any(|(a, b)| matches!((a, b), (Part::Field(a), Part::Field(b)) if a != b))
     }
 
     fn numbers(&self) -> impl Iterator<Item = Number> {
@@ -155,70 +117,6 @@ struct Dimension {
     start: Number,
     step: Number,
     is_fixed: bool,
-}
-
-/// What may lie in memory: scalars, and one bit for arrays and addresses.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
-struct Kinds(u16);
-
-impl Kinds {
-    const ALL: Kinds = Kinds(u16::MAX);
-    const ADDRESSES: Kinds = Kinds(1 << Scalar::ALL.len());
-
-    fn of(ty: Type) -> Kinds {
-        match ty {
-            Type::Struct(s) => s.fields.iter().fold(Kinds::default(), |all, f| all | Kinds::of(f.ty)),
-            Type::Array(_) | Type::Ref(_) => Kinds::ADDRESSES,
-            _ => ty.scalar().map_or(Kinds::ALL, |scalar| Kinds(1 << scalar as u16)),
-        }
-    }
-
-    fn overlaps(self, other: Kinds) -> bool {
-        self.0 & other.0 != 0
-    }
-}
-
-impl BitOr for Kinds {
-    type Output = Kinds;
-
-    fn bitor(self, other: Kinds) -> Kinds {
-        Kinds(self.0 | other.0)
-    }
-}
-
-/// What a function and those that it calls do with memory.
-#[derive(Clone, Copy, Default)]
-struct Effects {
-    reads: bool,
-    writes: Kinds,
-}
-
-impl Effects {
-    fn of(f: &Function, known: &[Effects]) -> Effects {
-        if f.native().is_some() {
-            return Effects { reads: true, writes: Kinds::ALL };
-        }
-        let mut effects = Effects::default();
-        let mut stack = vec![f.body];
-        while let Some(block) = stack.pop() {
-            for &op in &f.block(block).ops {
-                let data = f.op(op);
-                match data.kind {
-                    OpKind::Load => effects.reads = true,
-                    OpKind::Store | OpKind::Atomic(_) | OpKind::AtomicCas => {
-                        effects.writes = effects.writes | Kinds::of(f.ty(data.operands[1]));
-                    }
-                    OpKind::Call(callee) => {
-                        effects.reads |= known[callee.index()].reads;
-                        effects.writes = effects.writes | known[callee.index()].writes;
-                    }
-                    _ => {}
-                }
-                stack.extend(&data.blocks);
-            }
-        }
-        effects
-    }
 }
 
 /// A frame's function and what is known of its values.
@@ -432,8 +330,8 @@ impl<'m> Places<'m> {
         let found = match f.value(value).def {
             ValueDef::Param { block, index } => {
                 let owner = self.nest(frame).owner(block);
-                let is_index = |op: &Op| index == 0 && f.op(*op).kind == OpKind::For;
-                owner.filter(is_index).map(|op| self.intern(Node::Index(frame, op)))
+                let is_index = index == 0 && owner.is_some_and(|op| f.op(op).kind == OpKind::For);
+                is_index.then(|| self.intern(Node::Index(frame, value)))
             }
             ValueDef::Result { op, .. } => self.computed(frame, f.op(op), f.ty(value)),
         };
@@ -586,54 +484,96 @@ impl<'m> Places<'m> {
 
     /// Whether a number may be another one in each iteration of a loop.
     pub fn varies_in(&mut self, number: Number, (frame, op): (Frame, Op)) -> bool {
+        let mut values = Vec::new();
+        self.each_part(number, |node| {
+            if let Node::Value(at, value) | Node::Index(at, value) = *node {
+                values.push((at, value));
+            }
+        });
+        values.into_iter().any(|(mut at, value)| {
+            let mut block = self.nest(at).home(self.function(at), value);
+            while at != frame
+                && let Some((caller, call)) = self.runs[at.0 as usize].caller
+            {
+                at = caller;
+                block = self.nest(at).holder(call);
+            }
+            let nest = self.nest(at);
+            at == frame && nest.around(block).any(|around| nest.owner(around) == Some(op))
+        })
+    }
+
+    /// Whether two integers of one thread, at one time, certainly differ.
+    pub fn are_apart(&self, a: Number, b: Number) -> bool {
+        let difference = self.sum(a).minus(&self.sum(b)).and_then(|difference| difference.as_constant());
+        difference.is_some_and(|difference| difference != 0)
+    }
+
+    /// Whether an integer of one thread certainly differs from one of any other, as `2 * i` does from `2 * i + 1`.
+    pub fn are_apart_in_all_threads(&self, a: Number, b: Number) -> bool {
+        let (mut step, mut distance) = (0, Sum::default());
+        for (sum, sign) in [(self.sum(a), 1), (self.sum(b), -1)] {
+            let (own, common): (SmallVec<_>, _) =
+                sum.terms.iter().copied().partition(|&(number, _)| self.threads(number) != 0);
+            step = own.iter().fold(step, |step, &(_, count): &(Number, i128)| gcd(step, count));
+            let common = Sum { terms: common, constant: sum.constant };
+            match distance.plus(&common, sign) {
+                Some(sum) => distance = sum,
+                None => return false,
+            }
+        }
+        match distance.as_constant() {
+            Some(distance) if step == 0 => distance != 0,
+            Some(distance) => distance.checked_rem(step).is_some_and(|rest| rest != 0),
+            None => false,
+        }
+    }
+
+    /// What a number depends on that another thread may have otherwise: a bit for each dimension of the launch, and one for
+    /// all else.
+    pub fn threads(&self, number: Number) -> u32 {
+        let mut threads = 0;
+        self.each_part(number, |node| {
+            threads |= match node {
+                Node::Op(OpKind::Tid(dim), ..) => 1 << dim,
+                Node::Value(Frame::OUTERMOST, value)
+                    if self.runs[0].f.block(self.runs[0].f.body).params.contains(value) =>
+                {
+                    0
+                }
+                Node::Value(..) => 1 << 31,
+                _ => 0,
+            }
+        });
+        threads
+    }
+
+    /// Calls `visit` for a number and all that it is made of.
+    fn each_part(&self, number: Number, mut visit: impl FnMut(&Node)) {
         let mut seen = FxHashSet::default();
         let mut work = vec![number];
         while let Some(number) = work.pop() {
             if !seen.insert(number) {
                 continue;
             }
-            let (mut at, mut block) = match self.node(number) {
-                Node::Value(at, value) => {
-                    let (at, value) = (*at, *value);
-                    let f = self.function(at);
-                    (at, self.nest(at).home(f, value))
-                }
-                Node::Index(at, op) => (*at, Some(self.function(*at).op(*op).blocks[0])),
-                Node::Range(bounds, _) => {
-                    work.extend(bounds);
-                    continue;
-                }
-                Node::Op(_, _, operands) => {
-                    work.extend(operands);
-                    continue;
-                }
-                Node::Load(_, place) => {
-                    work.extend(place.numbers());
-                    continue;
-                }
-                Node::Sum(sum) => {
-                    work.extend(sum.numbers());
-                    continue;
-                }
-            };
-            while at != frame {
-                let Some((caller, call)) = self.runs[at.0 as usize].caller else { break };
-                at = caller;
-                block = self.nest(at).holder(call);
-            }
-            let nest = self.nest(at);
-            if at == frame && nest.around(block).any(|around| nest.owner(around) == Some(op)) {
-                return true;
+            let node = self.node(number);
+            visit(node);
+            match node {
+                Node::Value(..) | Node::Index(..) => {}
+                Node::Range(bounds, _) => work.extend(bounds),
+                Node::Op(_, _, operands) => work.extend(operands),
+                Node::Load(_, place) => work.extend(place.numbers()),
+                Node::Sum(sum) => work.extend(sum.numbers()),
             }
         }
-        false
     }
 
     /// The numbers of a `for`'s index and bounds.
     pub fn index_and_bounds(&mut self, frame: Frame, op: Op) -> (Number, [Number; 3]) {
         let f = self.function(frame);
-        let bounds = [0, 1, 2].map(|i| self.number(frame, f.op(op).operands[i]));
-        (self.intern(Node::Index(frame, op)), bounds)
+        let data = f.op(op);
+        let bounds = [0, 1, 2].map(|i| self.number(frame, data.operands[i]));
+        (self.number(frame, f.block(data.blocks[0]).params[0]), bounds)
     }
 
     /// Some index of the `n`-th of the loops with such bounds.

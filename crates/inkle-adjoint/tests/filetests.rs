@@ -1,13 +1,14 @@
 //! Runs the files under `filetests/`.
 //!
 //! A file begins with comments; one is `;; grads` and what holds of the gradient of each of the kernel's arrays: `none`,
-//! `clear` or `keep`. The module follows, then a line `;; expect:` and the simplified backward module, or the error.
+//! `clear` or `keep`. The module follows, then a line `;; expect:` and the simplified backward module, or the error;
+//! before the module there may be a doubt.
 //! With `INKLE_BLESS=1` the expectations are rewritten.
 
 use std::fs;
 use std::path::Path;
 
-use inkle_adjoint::{ArrayGrad, backward};
+use inkle_adjoint::{ArrayGrad, Backward, backward};
 use inkle_ir::{parse, simplify, verify};
 
 const EXPECT: &str = ";; expect:\n";
@@ -48,11 +49,12 @@ fn run(file: &Path, bless: bool) -> Result<(), String> {
     let module = parse(input).map_err(|e| e.to_string())?;
     verify(&module).map_err(|e| e.to_string())?;
     let actual = match backward(&module, &grads) {
-        Ok(mut made) => {
+        Ok(Backward { module: mut made, doubt }) => {
             verify(&made).map_err(|e| format!("the backward module is wrong\n{e}\n{made}"))?;
             simplify(&mut made);
             verify(&made).map_err(|e| format!("the simplified module is wrong\n{e}\n{made}"))?;
-            made.to_string()
+            let doubt = doubt.map(|doubt| doubt.diagnostic());
+            doubt.map_or(String::new(), |d| format!("; {}: {}\n", d.code, d.message)) + &made.to_string()
         }
         Err(error) => format!("; {}: {error}\n", error.diagnostic().code),
     };

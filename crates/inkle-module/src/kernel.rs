@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, TryLockError};
 use std::time::Instant;
 
-use inkle_adjoint::ArrayGrad;
+use inkle_adjoint::{ArrayGrad, Backward};
 use inkle_codegen::{ArtifactKind, CodegenError, CpuTarget, CudaOutput, CudaTarget, Forms, Options, Target};
 use inkle_diag::trace::{self, Stage};
-use inkle_diag::{Diagnostics, SourceFile, Span};
+use inkle_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use inkle_frontend::env::{Environment, FunctionKey};
 use inkle_frontend::{CheckOptions, check_kernel};
 use inkle_ir::{
@@ -54,6 +54,8 @@ pub struct KernelIr {
     placed: OnceLock<blake3::Hash>,
     /// What the kernel may do with memory, once it was asked for.
     access: OnceLock<KernelAccess>,
+    /// Of a backward pass, what it is not sure of.
+    doubt: Option<Box<Diagnostic>>,
 }
 
 /// The IR of a kernel.
@@ -135,6 +137,7 @@ impl KernelIr {
             digest,
             placed: OnceLock::new(),
             access: OnceLock::new(),
+            doubt: None,
             body: OnceLock::from(Body { module, source }),
         })
     }
@@ -170,6 +173,7 @@ impl KernelIr {
             params,
             placed: OnceLock::new(),
             access: OnceLock::new(),
+            doubt: None,
             body: OnceLock::new(),
         }
     }
@@ -197,9 +201,17 @@ impl KernelIr {
         let differentiating = trace::part(Stage::Adjoint);
         let body = self.body();
         let source = body.source.as_deref().unwrap_or(&body.module);
-        let module = inkle_adjoint::backward(source, grads).map_err(rejected)?;
+        let Backward { module, doubt } = inkle_adjoint::backward(source, grads).map_err(rejected)?;
         drop(differentiating);
-        KernelIr::from_module(module)
+        let mut ir = KernelIr::from_module(module)?;
+        ir.doubt = doubt.map(|doubt| Box::new(doubt.diagnostic()));
+        Ok(ir)
+    }
+
+    /// Of a backward pass, a warning where an element whose value it needs may have been overwritten: gradients are wrong
+    /// if it was.
+    pub fn doubt(&self) -> Option<&Diagnostic> {
+        self.doubt.as_deref()
     }
 
     /// The IR.

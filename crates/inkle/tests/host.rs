@@ -506,6 +506,12 @@ fn squared(x: &Array<f32>, y: &mut Array<f32>) {
     y[i] = x[i] * x[i];
 }
 
+#[inkle::kernel]
+fn square_at(order: &Array<i32>, y: &mut Array<f32>) {
+    let i = tid();
+    y[i] = y[order[i]] * y[order[i]];
+}
+
 #[test]
 fn writes_that_spoil_gradients_are_found() -> Result<()> {
     let x = Array::from_slice(&[1.0f32, 2.0])?.with_grad()?;
@@ -527,6 +533,18 @@ fn writes_that_spoil_gradients_are_found() -> Result<()> {
         y.fill(0.0)
     })?;
     assert_eq!(linear.overwrites()?, []);
+    let order = Array::from_slice(&[1, 0])?;
+    let moved = Tape::record(|| {
+        square_at.launch(2, (&order, &mut y))?;
+        square_at.launch(2, (&order, &mut y))
+    })?;
+    let found = moved.overwrites()?;
+    let doubt = found.iter().find(|found| !found.is_certain).expect("it is not known where the order leads");
+    assert!(
+        doubt.reader.starts_with("kernel `square_at` at ") && doubt.writer.contains("host.rs:"),
+        "{doubt}"
+    );
+    assert_eq!(found.iter().filter(|found| !found.is_certain).count(), 1);
     Ok(())
 }
 

@@ -19,6 +19,7 @@ kernel @k(%0 x: array<f32, 2>, %1 n: array<i32, 1>, %2 count: i32) {
 }
 
 ;; expect:
+; G007: the gradient needs the value of an array element that may be overwritten later
 kernel @k.backward(%0 x: array<f32, 2>, %1 n: array<i32, 1>, %2 count: i32) {
   %3 = const 0 : i32
   %4 = const 1 : i32

@@ -70,7 +70,8 @@ fn gradients_are_those_of_the_forward_mode() {
             simplify(&mut module);
         }
         let reverse = backward(&module, &[ArrayGrad::Clear, ArrayGrad::Clear])
-            .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{module}"));
+            .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{module}"))
+            .module;
         verify(&reverse).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{module}\n{reverse}"));
         let mut simplified = reverse.clone();
         simplify(&mut simplified);
@@ -130,6 +131,7 @@ fn long_loops() {
     )
     .expect("it is read");
     let reverse = backward(&module, &[ArrayGrad::Clear, ArrayGrad::Clear]).expect("it is differentiated");
+    let reverse = reverse.module;
     for n in [0, 1, 2, 33, 34, 35, 1000, 4097] {
         let Derivative { along, by_gradient, .. } =
             derivative(&module, &reverse, n, &mut Source::new(n as u64));

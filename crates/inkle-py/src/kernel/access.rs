@@ -1,7 +1,7 @@
 //! What kernels may do with arrays, as programs see it.
 
 use inkle_graph::arguments::arrays_in;
-use inkle_ir::{Access, ArrayAccess, array_names};
+use inkle_ir::{Access, ArrayAccess, KernelAccess, array_names};
 use inkle_runtime::Device;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -49,7 +49,9 @@ pub fn by_name<'py>(py: Python<'py>, instance: &Instance) -> PyResult<Bound<'py,
 /// is used, and whether the backward pass reads it again.
 type Touched = (String, Py<Array>, bool, bool, bool);
 
-/// What a launch does with the arrays of its arguments, and what its backward pass will need of them.
+/// What a launch does with the arrays of its arguments, and what its backward pass will need of them; with a warning if that
+/// may be what the launch itself overwrites. Of a launch that is not to be run backwards (`is_recorded` is false) nothing is
+/// needed.
 ///
 /// # Errors
 /// Those of the launch.
@@ -59,13 +61,17 @@ pub fn launch_access(
     inputs: &Bound<'_, PyAny>,
     outputs: &Bound<'_, PyAny>,
     device: &Bound<'_, PyAny>,
-) -> PyResult<Vec<Touched>> {
+    is_recorded: bool,
+) -> PyResult<(Vec<Touched>, Option<String>)> {
     let py = kernel.py();
     let arguments = Arguments::new(Some(inputs), Some(outputs));
     let instance = kernel.get().instance(py, &arguments)?;
     let forward = instance.access(py, &Pass::Forward)?;
     let device = device_argument(py, Some(device))?;
-    let backward = backward_access(py, &instance, &arguments, device)?;
+    let (backward, doubt) = match is_recorded && instance.has_backward() {
+        true => backward_access(py, &instance, &arguments, device)?,
+        false => (KernelAccess::default(), None),
+    };
     let mut found: Vec<Touched> = Vec::new();
     let mut next = 0;
     for (packer, argument) in instance.packers.iter().zip(arguments.iter()) {
@@ -87,23 +93,20 @@ pub fn launch_access(
             }
         }
     }
-    Ok(found)
+    Ok((found, doubt))
 }
 
-fn of(access: &inkle_ir::KernelAccess, index: usize) -> ArrayAccess {
+fn of(access: &KernelAccess, index: usize) -> ArrayAccess {
     access.arrays.get(index).copied().unwrap_or_default()
 }
 
-/// What the backward pass of a launch does; nothing where there is none.
+/// What the backward pass of a launch does, and what it is not sure of.
 fn backward_access(
     py: Python<'_>,
     instance: &Instance,
     arguments: &Arguments<'_, '_>,
     device: Device,
-) -> PyResult<inkle_ir::KernelAccess> {
-    if !instance.has_backward() {
-        return Ok(inkle_ir::KernelAccess::default());
-    }
+) -> PyResult<(KernelAccess, Option<String>)> {
     let mut bytes = vec![0; 8 * instance.words];
     let mut block =
         Block { bytes: &mut bytes, device, facts: Facts::default(), temporaries: SmallVec::new() };
@@ -111,7 +114,8 @@ fn backward_access(
         packer.pack(&argument?, &instance.name, &mut block)?;
     }
     let grads = gradients(py, instance, arguments, &[], &mut block)?;
-    instance.access(py, &Pass::Backward(grads))
+    let doubt = instance.doubt(py, &grads)?;
+    Ok((instance.access(py, &Pass::Backward(grads))?, doubt))
 }
 
 /// The array that an argument is, or that it has at a byte.

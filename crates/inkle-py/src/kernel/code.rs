@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
+use inkle_diag::Diagnostic;
 use inkle_graph::{Kernel as GraphKernel, KernelParam, KernelSource};
 use inkle_ir::KernelAccess;
 use inkle_module::{AotCode, ArrayGrad, CompileError, Digest, GraphSource, How, Loaded, Options};
@@ -243,6 +244,15 @@ impl Instance {
             }
             (Pass::Backward(grads), _) => Ok(self.backward(py, grads)?.kernel.ir().access().clone()),
         }
+    }
+
+    /// What the backward pass for arrays with such gradients is not sure of.
+    ///
+    /// # Errors
+    /// As [`Instance::access`].
+    pub fn doubt(&self, py: Python<'_>, grads: &[ArrayGrad]) -> PyResult<Option<String>> {
+        let code = self.backward(py, grads)?;
+        Ok(code.kernel.ir().doubt().map(Diagnostic::render))
     }
 
     /// The simplified IR as text.

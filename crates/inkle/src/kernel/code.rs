@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+use inkle_diag::Diagnostic;
 use inkle_graph::KernelSource;
 use inkle_ir::{KernelAccess, MAX_DIMS};
 #[cfg(feature = "llvm")]
@@ -126,6 +127,15 @@ impl Code {
             return kernel.ir().access();
         }
         self.access.get_or_init(KernelAccess::default)
+    }
+
+    /// Of a backward pass, a warning of what it is not sure of.
+    pub fn doubt(&self) -> Option<&Diagnostic> {
+        #[cfg(feature = "llvm")]
+        if let Some(Ok(kernel)) = self.kernel.get() {
+            return kernel.ir().doubt();
+        }
+        None
     }
 
     /// The largest extents that the kernel's indices can count, where it asks for them; of a kernel that cannot be compiled

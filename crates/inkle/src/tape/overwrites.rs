@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use inkle_diag::{SourceFile, Span};
 use inkle_ir::{Scalar, array_names};
 use inkle_runtime as rt;
 
@@ -12,19 +13,27 @@ use crate::error::Result;
 /// step has to write to another array, or the earlier one be given a copy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Overwrite {
-    /// What read the elements: ``argument `x` of kernel `square` ``.
+    /// What read the elements: ``argument `x` of kernel `square` ``, or a line of a kernel.
     pub reader: String,
-    /// What wrote them: an argument of a kernel, or a copy or fill.
+    /// What wrote them: an argument of a kernel, a copy or fill, or a line of the kernel that read them.
     pub writer: String,
+    /// Whether they certainly were written. Of the lines of one kernel that may not be known; if they were not, gradients are
+    /// right.
+    pub is_certain: bool,
 }
 
 impl fmt::Display for Overwrite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Overwrite { reader, writer } = self;
+        let Overwrite { reader, writer, is_certain } = self;
+        let (writes, so) = if *is_certain {
+            ("writes", "so gradients are")
+        } else {
+            ("may write", "and if so, gradients are")
+        };
         write!(
             f,
-            "{writer} writes elements that {reader} has read; the backward pass of that needs what they were, so gradients are \
-             wrong: write to another array, or let the reader have a copy"
+            "{writer} {writes} elements that {reader} has read; the backward pass of that needs what they were, {so} wrong: \
+             write to another array, or let the reader have a copy"
         )
     }
 }
@@ -71,11 +80,12 @@ impl Tape {
     /// # Errors
     /// When the backward pass of a launch cannot be made.
     pub fn overwrites(&self) -> Result<Vec<Overwrite>> {
-        let (mut found, mut needed) = (Vec::new(), Vec::<(String, &rt::Array)>::new());
+        let (mut found, mut doubtful) = (Vec::new(), Vec::new());
+        let mut needed = Vec::<(String, &rt::Array)>::new();
         let mut writes = self.writes.iter().peekable();
         let mut check = |needed: &[(String, &rt::Array)], array: &rt::Array, writer: &str| {
             if let Some((reader, _)) = needed.iter().find(|(_, read)| overlap(read, array)) {
-                found.push(Overwrite { reader: reader.clone(), writer: writer.to_owned() });
+                found.push(Overwrite { reader: reader.clone(), writer: writer.to_owned(), is_certain: true });
             }
         };
         for (index, step) in self.steps.iter().enumerate() {
@@ -83,7 +93,8 @@ impl Tape {
                 check(&needed, array, "a copy or fill");
             }
             let Step::Launch(launch) = step else { continue };
-            let touched = launch.touched()?;
+            let (touched, doubt) = launch.touched()?;
+            doubtful.extend(doubt.filter(|doubt| !doubtful.contains(doubt)));
             // A kernel that writes an element before it reads it overwrites what others read, not what it reads itself.
             for Touched { what, array, .. } in touched.iter().filter(|touched| touched.writes) {
                 check(&needed, array, what);
@@ -92,18 +103,27 @@ impl Tape {
             needed.extend(read.map(|touched| (touched.what, touched.array)));
         }
         writes.for_each(|(_, array)| check(&needed, array, "a copy or fill"));
+        found.append(&mut doubtful);
         Ok(found)
     }
 }
 
 impl Recorded {
-    /// What the launch does with the arrays of its arguments.
-    fn touched(&self) -> Result<Vec<Touched<'_>>> {
+    /// What the launch does with the arrays of its arguments, and what it may overwrite although it needs it itself.
+    fn touched(&self) -> Result<(Vec<Touched<'_>>, Option<Overwrite>)> {
         let forward = self.instance.forward()?.access();
         let backward = match self.instance.settings().enable_backward {
             true => Some(self.instance.backward(&gradients(self.instance.types(), &self.words))?),
             false => None,
         };
+        let doubt = backward.as_ref().and_then(|code| code.doubt()).map(|doubt| {
+            let line = |span| match place(span) {
+                Some(place) => format!("kernel `{}` at {place}", self.instance.name()),
+                None => format!("kernel `{}`", self.instance.name()),
+            };
+            let writer = doubt.secondary.first().map_or(Span::NONE, |label| label.span);
+            Overwrite { reader: line(doubt.span), writer: line(writer), is_certain: false }
+        });
         let names = self.names();
         let touched = self.arrays.iter().zip(names).enumerate().map(|(index, (array, name))| {
             let needs = backward.as_ref().and_then(|code| code.access().arrays.get(index).copied());
@@ -115,7 +135,7 @@ impl Recorded {
                 is_needed: needs.is_some_and(|needs| needs.elements.reads),
             }
         });
-        Ok(touched.collect())
+        Ok((touched.collect(), doubt))
     }
 
     /// The arrays.
@@ -144,4 +164,10 @@ impl Recorded {
         let types = self.instance.types().iter().enumerate();
         types.flat_map(|(index, ty)| array_names(&self.instance.param_name(index), *ty)).collect()
     }
+}
+
+/// `file:line`, of code that is known.
+fn place(span: Span) -> Option<String> {
+    let file = SourceFile::get(span.file)?;
+    Some(format!("{}:{}", file.name(), file.line_column(span.start).0))
 }
