@@ -142,8 +142,7 @@ impl<'m> Lower<'_, 'm> {
             _ => op,
         };
         let varying: Parts = value.iter().map(|&v| Val::Varying(v)).collect();
-        let vectors = self.ordered(&varying);
-        Some((op, vectors.unwrap_or_else(|| self.in_memory_order(part, &value))))
+        Some((op, self.in_memory_order(part, &varying)))
     }
 
     /// Updates neighbouring elements, all parts alike.

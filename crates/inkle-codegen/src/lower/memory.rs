@@ -319,26 +319,25 @@ impl<'m> Lower<'_, 'm> {
     }
 
     fn store_interleaved(&mut self, base: V, part: Part, value: &Parts) {
-        let all: SmallVec<[V; 4]> = value.iter().map(|&v| self.wide(v)).collect();
         if self.machine.gpu {
-            let all: SmallVec<[V; 4]> = all.into_iter().map(|v| self.in_memory(v, part)).collect();
+            let all = self.all_in_memory(part, value);
             return self.store_pieces(base, part, &all);
         }
-        let vectors = match self.ordered(value) {
-            Some(vectors) => vectors,
-            None => self.in_memory_order(part, &all),
-        };
-        let size = part.size();
+        let (vectors, size) = (self.in_memory_order(part, value), part.size());
         self.under_masks(value.len() as u32, |l, masks| {
             l.store_vectors(&vectors, base, size, masks);
             SmallVec::new()
         });
     }
 
-    /// Values of a few equal parts as those of all lanes lie in memory.
-    pub fn in_memory_order(&self, part: Part, value: &[V]) -> SmallVec<[V; 4]> {
-        let all: SmallVec<[V; 4]> = value.iter().map(|&v| self.in_memory(v, part)).collect();
-        self.put_together(&all)
+    /// Values of a few equal parts as those of all lanes lie in memory: as they are there, else by shuffles.
+    pub fn in_memory_order(&self, part: Part, value: &[Val]) -> SmallVec<[V; 4]> {
+        self.ordered(value).unwrap_or_else(|| self.put_together(&self.all_in_memory(part, value)))
+    }
+
+    /// Values of equal parts, a vector per part, for memory.
+    fn all_in_memory(&self, part: Part, value: &[Val]) -> SmallVec<[V; 4]> {
+        value.iter().map(|&v| self.in_memory(self.wide(v), part)).collect()
     }
 
     /// Reads vectors that lie one after the other, and writes what `change` makes of each and of another.
