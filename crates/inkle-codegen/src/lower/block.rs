@@ -11,9 +11,10 @@
 use inkle_ir::{ArrayKind, AtomicOp, Block, Function, Module, Op, OpData, OpKind, Scalar, Value};
 use smallvec::SmallVec;
 
+use super::frame::used_values;
 use super::spread::Spread;
 use super::warp::{Place, Present};
-use super::{Frame, Lower, Result, used_values};
+use super::{Frame, Lower, Result};
 use crate::emitter::{AddressRoot, Int, V};
 use crate::value::parts;
 
