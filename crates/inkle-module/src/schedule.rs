@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// The cores this process may use.
 pub fn cores() -> usize {
@@ -75,7 +75,7 @@ struct Background {
 impl Background {
     /// Whether there is a task for a worker more than `others`: cores of threads that wait are free, too.
     fn has_work(&self, others: usize) -> bool {
-        !self.ended && !self.queue.is_empty() && others < cores() - 1 + self.waiting
+        !self.ended && !self.queue.is_empty() && others < *CORES - 1 + self.waiting
     }
 
     /// Starts a worker if there is work for one more.
@@ -87,6 +87,9 @@ impl Background {
         }
     }
 }
+
+/// What [`cores`] said when the background first asked: it is a system call, and each task asks several times, under the lock.
+static CORES: LazyLock<usize> = LazyLock::new(cores);
 
 static BACKGROUND: Mutex<Background> =
     Mutex::new(Background { queue: VecDeque::new(), workers: 0, waiting: 0, ended: false });
@@ -109,7 +112,7 @@ pub fn next_in_background(work: impl FnOnce() + Send + 'static) {
 
 fn queue(push: impl FnOnce(&mut VecDeque<Task>)) {
     let mut state = background();
-    if state.ended || cores() == 1 {
+    if state.ended || *CORES == 1 {
         return;
     }
     push(&mut state.queue);
@@ -194,12 +197,12 @@ mod tests {
 
     #[test]
     fn the_background_uses_cores_of_waiting_threads_and_ends_with_what_is_running() {
-        if cores() == 1 {
+        if *CORES == 1 {
             println!("skipped: one core, so nothing is done in the background");
             return;
         }
         // Each of these waits for all others, and is one more than there are background threads.
-        let spare = cores() - 1;
+        let spare = *CORES - 1;
         let barrier = std::sync::Arc::new(std::sync::Barrier::new(spare + 1));
         let (send, receive) = mpsc::channel();
         for _ in 0..=spare {
