@@ -90,6 +90,24 @@ def _flat(array, scalar):
     return _native.array(ptr=array.ptr, dtype=scalar, shape=(count,), device=array.device, copy=False)
 
 
+def _misfit(gradient, param):
+    """Why an array cannot be the gradient of a parameter, and what to do; None if it can."""
+    if gradient is None:
+        return "must be an array, got None", "make the parameter with `requires_grad=True`, or leave it out of `params`"
+    if _native.array_kind(gradient) is None:
+        return f"must be an array, got {type(gradient).__name__}", "make one with `array(...)`"
+    if not _native.types_equal(gradient.dtype, param.dtype):
+        given, wanted = (_native.type_repr(a.dtype) for a in (gradient, param))
+        return f"dtype must match parameter dtype {wanted}, got {given}", "convert it with `utils.array_cast`"
+    if tuple(gradient.shape) != tuple(param.shape):
+        shapes = f"{tuple(param.shape)}, got {tuple(gradient.shape)}"
+        return f"shape must match parameter shape {shapes}", "reshape it, or put the gradients in the parameters' order"
+    if gradient.device != param.device:
+        devices = f"{param.device}, got {gradient.device}"
+        return f"device must match parameter device {devices}", f"copy it with `gradient.to('{param.device}')`"
+    return None
+
+
 class _Optimizer:
     def __init__(self, params):
         self.params = None
@@ -119,19 +137,20 @@ class _Optimizer:
         return made
 
     def _pairs(self, grad):
+        """The gradients, each with its parameter: all of them are checked before any parameter is changed."""
         name = type(self).__name__
         if self.params is None:
             raise RuntimeError(f"{name} parameters must be set before calling step(), got None")
+        takes = f"{name}.step() takes a list with one gradient per parameter, in the parameters' order"
+        if _native.array_kind(grad) is not None or not hasattr(grad, "__len__"):
+            raise _native.ArgumentError(f"{takes}, got {type(grad).__name__}")
         if len(grad) != len(self.params):
-            raise ValueError(f"{name} has {len(self.params)} parameters, but {len(grad)} gradients were given")
-        for gradient, param in zip(grad, self.params):
-            if not _native.types_equal(gradient.dtype, param.dtype):
-                given, wanted = (_native.type_repr(a.dtype) for a in (gradient, param))
-                raise TypeError(f"{name} gradient dtype must match parameter dtype {wanted}, got {given}")
-            if tuple(gradient.shape) != tuple(param.shape):
-                shapes = f"{tuple(param.shape)}, got {tuple(gradient.shape)}"
-                raise ValueError(f"{name} gradient shape must match parameter shape {shapes}")
-            yield gradient.contiguous(), param, _scalar_of(param)
+            raise _native.ArgumentError(f"{takes}: expected {len(self.params)}, got {len(grad)}")
+        for index, (gradient, param) in enumerate(zip(grad, self.params)):
+            if problem := _misfit(gradient, param):
+                what, remedy = problem
+                raise _native.ArgumentError(f"{name} gradient {what}, for parameter {index}; {remedy}")
+        return ((gradient.contiguous(), param, _scalar_of(param)) for gradient, param in zip(grad, self.params))
 
 
 class SGD(_Optimizer):
@@ -164,7 +183,11 @@ class SGD(_Optimizer):
         self.t = 0
 
     def step(self, grad):
-        """Makes a step down the gradients, one array per parameter."""
+        """Makes a step down the gradients, one array per parameter.
+
+        Raises:
+            ArgumentError: A gradient is None or does not fit its parameter; no parameter has changed.
+        """
         for (gradient, param, scalar), buffer in zip(self._pairs(grad), self.b):
             flat = _flat(param, scalar)
             settings = [self.lr, self.momentum, self.dampening, self.weight_decay, self.nesterov, self.t == 0]
@@ -200,7 +223,11 @@ class Adam(_Optimizer):
         self.t = 0
 
     def step(self, grad):
-        """Makes a step down the gradients, one array per parameter."""
+        """Makes a step down the gradients, one array per parameter.
+
+        Raises:
+            ArgumentError: A gradient is None or does not fit its parameter; no parameter has changed.
+        """
         scales = [1.0 / (1.0 - beta ** (self.t + 1)) for beta in (self.beta1, self.beta2)]
         for (gradient, param, scalar), m, v in zip(self._pairs(grad), self.m, self.v):
             flat = _flat(param, scalar)

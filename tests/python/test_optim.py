@@ -78,3 +78,39 @@ def test_misuse(device):
         state.step([wp.ones(3, dtype=float, device=device)])
         state.reset_internal_state()
         assert state.t == 0
+
+
+@pytest.mark.skipif(ON_WARP, reason="Warp differs: other errors, and earlier parameters have changed")
+@pytest.mark.parametrize("kind", [optim.SGD, optim.Adam])
+def test_gradients_that_do_not_fit(kind, device):
+    params = [wp.zeros(3, dtype=float, device=device) for _ in range(2)]
+    ones = lambda shape, dtype: wp.ones(shape, dtype=dtype, device=device)
+    optimizer = kind(params)
+    name = kind.__name__
+    for gradient, error, said in (
+        (None, TypeError, f"{name} gradient must be an array, got None, for parameter 1; .*requires_grad=True"),
+        (np.ones(3, np.float32), TypeError, "must be an array, got ndarray, for parameter 1; .*array"),
+        (ones(3, wp.float64), TypeError, "dtype float32, got float64, for parameter 1; .*array_cast"),
+        (ones((3, 1), float), ValueError, r"shape \(3,\), got \(3, 1\), for parameter 1; reshape"),
+    ):
+        with pytest.raises(error, match=said):
+            optimizer.step([ones(3, float), gradient])
+    for gradients, error, said in (
+        ([ones(3, float)], ValueError, "expected 2, got 1"),
+        ([ones(3, float)] * 3, ValueError, "expected 2, got 3"),
+        (ones(2, float), TypeError, "list with one gradient per parameter, .* got array"),
+        (None, TypeError, "list with one gradient per parameter, .* got NoneType"),
+    ):
+        with pytest.raises(error, match=rf"{name}\.step\(\) takes .*{said}"):
+            optimizer.step(gradients)
+    assert optimizer.t == 0
+    assert not any(param.numpy().any() for param in params)
+
+
+@pytest.mark.skipif(ON_WARP, reason="Warp differs: other errors")
+@pytest.mark.parametrize("kind", [optim.SGD, optim.Adam])
+def test_gradients_on_another_device(kind, cuda_device):
+    optimizer = kind([wp.zeros(3, dtype=float, device=cuda_device)])
+    said = f"device must match parameter device {cuda_device}, got cpu, for parameter 0; copy it"
+    with pytest.raises(RuntimeError, match=said):
+        optimizer.step([wp.ones(3, dtype=float, device="cpu")])
