@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from _wp import wp
+from _wp import ON_WARP, wp
 
 
 @wp.struct
@@ -226,6 +226,53 @@ def test_functions_called_in_loops_by_other_names_change_what_they_are_given(dev
     assert out.numpy().tolist() == [32, 32, 32, 32, 6**5, 128]
     one, other = numbers.numpy().reshape(5, 2).T
     assert len(set(one.tolist())) == 5 and one.tolist() == other.tolist()
+
+
+@wp.struct
+class Stream:
+    state: wp.uint32
+
+
+@wp.func
+def two_numbers(state: wp.ref[wp.uint32]):
+    return wp.vec2(wp.randf(state), wp.randf(state))
+
+
+@wp.kernel
+def numbers_of_states(states: wp.array[wp.uint32], streams: wp.array[Stream], out: wp.array2d[float]):
+    state = states[0]
+    out[0, 0], out[0, 1] = wp.randf(state), wp.randf(state)
+    out[1, 0], out[1, 1] = wp.randf(states[0]), wp.randf(states[0])
+    stream = Stream()
+    stream.state = states[0]
+    out[2, 0], out[2, 1] = wp.randf(stream.state), wp.randf(stream.state)
+    out[3, 0], out[3, 1] = wp.randf(streams[0].state), wp.randf(streams[0].state)
+    pair = wp.vec2ui(states[0], states[0])
+    out[4, 0], out[4, 1] = wp.randf(pair[0]), wp.randf(pair[0])
+    out[5, 0], out[5, 1] = wp.randf(wp.rand_init(3)), wp.randf(wp.rand_init(3))
+
+
+def test_only_variables_advance_as_states_of_random_numbers(device):
+    states = wp.array([7], dtype=wp.uint32, device=device)
+    streams = wp.array([Stream(state=7)], dtype=Stream, device=device)
+    out = wp.zeros((6, 2), dtype=float, device=device)
+    wp.launch(numbers_of_states, dim=1, inputs=[states, streams, out], device=device)
+    out = out.numpy()
+    assert out[0, 0] != out[0, 1]
+    assert (out[1:, 0] == out[1:, 1]).all() and (out[1:5] == out[0, 0]).all()
+    assert states.numpy().tolist() == [7] and streams.numpy()["state"].tolist() == [7]
+
+
+@wp.kernel(enable_backward=False)
+def numbers_by_reference(states: wp.array[wp.uint32], out: wp.array[wp.vec2]):
+    out[0] = two_numbers(states[0])
+
+
+@pytest.mark.skipif(ON_WARP, reason="Warp differs: what a reference refers to does not advance")
+def test_a_state_advances_by_reference(device):
+    states, out = wp.array([7], dtype=wp.uint32, device=device), wp.zeros(1, dtype=wp.vec2, device=device)
+    wp.launch(numbers_by_reference, dim=1, inputs=[states, out], device=device)
+    assert out.numpy()[0, 0] != out.numpy()[0, 1] and states.numpy().tolist() != [7]
 
 
 def test_the_annotation():

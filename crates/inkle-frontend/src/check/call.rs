@@ -17,8 +17,16 @@ use crate::tree::{Expr, ExprKind};
 pub(super) struct Args {
     pub positional: Vec<(Val, Span)>,
     pub keywords: Vec<(String, Val, Span)>,
-    /// Where arguments are, by their spans, when the callee may change them.
-    pub places: Vec<(Span, Place)>,
+    /// Where arguments are, when the callee may change them.
+    pub passed: Vec<Passed>,
+}
+
+/// Where an argument is.
+pub(super) struct Passed {
+    at: Span,
+    pub place: Place,
+    /// Whether it is a variable, not a part of one or an element.
+    pub is_variable: bool,
 }
 
 impl Args {
@@ -58,9 +66,9 @@ impl Args {
     }
 
     /// Where the argument at a span is; `None` when it is a value only.
-    pub(super) fn take_place(&mut self, at: Span) -> Option<Place> {
-        let index = self.places.iter().position(|(span, _)| *span == at)?;
-        Some(self.places.swap_remove(index).1)
+    pub(super) fn take_passed(&mut self, at: Span) -> Option<Passed> {
+        let index = self.passed.iter().position(|passed| passed.at == at)?;
+        Some(self.passed.swap_remove(index))
     }
 
     /// A keyword argument, if it was given.
@@ -154,7 +162,7 @@ impl FunctionCx<'_, '_> {
                 out.positional.extend(items.into_iter().map(|item| (item, inner.span)));
                 continue;
             }
-            match self.argument(inner, keep_places && !spread, &mut out.places) {
+            match self.argument(inner, keep_places && !spread, &mut out.passed) {
                 Ok(val) if spread => match self.items_of(&val) {
                     Some(items) => out.positional.extend(items.into_iter().map(|item| (item, inner.span))),
                     None => {
@@ -175,7 +183,7 @@ impl FunctionCx<'_, '_> {
             let Some(name) = name else {
                 return Err(self.unsupported(value, "`**` in a call", "name the arguments one by one"));
             };
-            match self.argument(value, keep_places, &mut out.places) {
+            match self.argument(value, keep_places, &mut out.passed) {
                 Ok(val) => out.keywords.push((name.clone(), val, value.span)),
                 Err(Reported) => failed = true,
             }
@@ -184,7 +192,7 @@ impl FunctionCx<'_, '_> {
     }
 
     /// An argument's value, and its place when it has one and `keep` asks for it.
-    fn argument(&mut self, expr: &Expr, keep: bool, places: &mut Vec<(Span, Place)>) -> R<Val> {
+    fn argument(&mut self, expr: &Expr, keep: bool, passed: &mut Vec<Passed>) -> R<Val> {
         let may_have_place =
             matches!(*expr.kind, ExprKind::Name(_) | ExprKind::Attribute { .. } | ExprKind::Subscript { .. });
         if !keep || !may_have_place || expr.span == Span::NONE {
@@ -195,7 +203,8 @@ impl FunctionCx<'_, '_> {
         let val = self.get(&place);
         self.span = outer;
         if !matches!(place, Place::Value(_)) {
-            places.push((expr.span, place));
+            let is_variable = matches!(*expr.kind, ExprKind::Name(_));
+            passed.push(Passed { at: expr.span, place, is_variable });
         }
         val
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use inkle_diag::{Diagnostic, Span};
-use inkle_ir::FunctionKind;
+use inkle_ir::{FunctionKind, Scalar, Type};
 
 use super::call::{Args, alternatives};
 use super::codes;
@@ -192,8 +192,14 @@ impl FunctionCx<'_, '_> {
             let ty = self.function.ty(value);
             values.push(value);
             if *by_reference {
-                let place = args.take_place(*at);
-                changed.push((place.ok_or_else(|| self.not_a_variable(name, &param.name, *at))?, *at));
+                // Of a state of random numbers only a variable advances; all else is passed by value.
+                let is_state = ty == Type::Scalar(Scalar::U32) && !self.follows_rust();
+                let passed = args.take_passed(*at).filter(|passed| !is_state || passed.is_variable);
+                match passed {
+                    Some(passed) => changed.push(Some((passed.place, *at))),
+                    None if is_state => changed.push(None),
+                    None => return Err(self.not_a_variable(name, &param.name, *at)),
+                }
                 instance_args.push(Arg::Variable(ty));
             } else {
                 instance_args.push(Arg::Value(ty));

@@ -605,6 +605,6 @@ fn without(args: &Args, name: &str) -> Args {
     Args {
         positional: args.positional.clone(),
         keywords: args.keywords.iter().filter(|(n, _, _)| n != name).cloned().collect(),
-        places: Vec::new(),
+        passed: Vec::new(),
     }
 }

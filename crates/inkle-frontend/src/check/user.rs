@@ -5,7 +5,7 @@ use std::sync::Arc;
 use inkle_diag::{Diagnostic, Span};
 use inkle_ir::{FunctionKind, Type, Value};
 
-use super::call::{Args, alternatives, as_result};
+use super::call::{Args, Passed, alternatives, as_result};
 use super::codes;
 use super::function::{Arg, FunctionCx, Instance, Origin};
 use super::place::Place;
@@ -151,7 +151,7 @@ impl FunctionCx<'_, '_> {
             bindings,
             returns: source.returns.clone(),
         };
-        self.call_changing(instance, &values, changed, span)
+        self.call_changing(instance, &values, changed.into_iter().map(Some).collect(), span)
     }
 
     /// An argument passed by reference: what is in memory as its address, a variable or a part of one as its value,
@@ -166,7 +166,7 @@ impl FunctionCx<'_, '_> {
         changed: &mut Vec<(Place, Span)>,
     ) -> R<Arg> {
         let param = &source.def.params[index];
-        let Some(place) = args.take_place(at) else {
+        let Some(Passed { place, .. }) = args.take_passed(at) else {
             return Err(self.not_a_variable(&source.name, &param.name, at));
         };
         let value = self.value_of(val, at)?;
@@ -226,13 +226,15 @@ impl FunctionCx<'_, '_> {
         &mut self,
         instance: Instance,
         values: &[Value],
-        changed: Vec<(Place, Span)>,
+        changed: Vec<Option<(Place, Span)>>,
         span: Span,
     ) -> R<Option<Val>> {
         let (function, results) = self.emit_call(instance, values, span)?;
         let (results, last) = results.split_at(results.len() - changed.len());
-        for ((place, at), value) in changed.iter().zip(last) {
-            self.set(place, &Val::Ir(*value), *at, *at)?;
+        for (changed, value) in changed.iter().zip(last) {
+            if let Some((place, at)) = changed {
+                self.set(place, &Val::Ir(*value), *at, *at)?;
+            }
         }
         Ok(match self.checker.nests.get(&function) {
             Some(nest) => Some(nest.rebuild(&mut results.iter().copied())),

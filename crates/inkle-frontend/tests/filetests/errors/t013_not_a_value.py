@@ -34,7 +34,7 @@ def function_annotation(out: wp.array(dtype=float)):
 
 @wp.kernel
 def by_reference(out: wp.array(dtype=float)):
-    x = wp.randf(wp.uint32(3))
+    wp.quat_to_axis_angle(wp.quat(), wp.vec3(), 1.0)
 
 
 @wp.func
