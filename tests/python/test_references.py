@@ -254,7 +254,9 @@ def numbers_of_states(states: wp.array[wp.uint32], streams: wp.array[Stream], ou
 
 def test_only_variables_advance_as_states_of_random_numbers(device):
     states = wp.array([7], dtype=wp.uint32, device=device)
-    streams = wp.array([Stream(state=7)], dtype=Stream, device=device)
+    seven = Stream()
+    seven.state = 7
+    streams = wp.array([seven], dtype=Stream, device=device)
     out = wp.zeros((6, 2), dtype=float, device=device)
     wp.launch(numbers_of_states, dim=1, inputs=[states, streams, out], device=device)
     out = out.numpy()

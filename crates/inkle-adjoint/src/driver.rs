@@ -1,11 +1,14 @@
 //! The functions of the backward module: what they are made from, each made once.
 
+use std::rc::Rc;
+
 use inkle_ir::{Builder, Function, FunctionId, FunctionKind, Links, Module, Op, OpKind, Param, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use crate::activity::{Activity, Info, State, Summaries, array_count, has_float};
 use crate::error::AdjointError;
+use crate::need::Needs;
 use crate::overwrite::{self, Overwrite, Repeated};
 use crate::scalar::ones;
 use crate::sweep::{Result, Sweep};
@@ -37,6 +40,7 @@ pub(crate) struct Driver<'m> {
     replays: FxHashMap<FunctionId, FunctionId>,
     adjoints: FxHashMap<Key, Adjoint>,
     copies: FxHashMap<FunctionId, FunctionId>,
+    looked_at: FxHashMap<Key, Rc<[bool]>>,
     names: FxHashSet<String>,
     /// What the functions of `out` that are made from others do again of them.
     pub repeated: FxHashMap<FunctionId, Repeated>,
@@ -53,6 +57,7 @@ impl<'m> Driver<'m> {
             replays: FxHashMap::default(),
             adjoints: FxHashMap::default(),
             copies: FxHashMap::default(),
+            looked_at: FxHashMap::default(),
             names: FxHashSet::default(),
             repeated: FxHashMap::default(),
             stub: None,
@@ -231,6 +236,41 @@ impl<'m> Driver<'m> {
             }
         }
         Ok(())
+    }
+
+    /// What a function's reverse sweep needs, to be asked for.
+    pub fn needs(&mut self, f: &'m Function, activity: &Activity) -> Needs<'m> {
+        let mut looked_at = FxHashMap::default();
+        for op in (0..f.op_count()).map(Op::new) {
+            let data = f.op(op);
+            if let OpKind::Call(callee) = data.kind
+                && activity.is_active_op(op)
+            {
+                let params = data.operands.iter().map(|&v| activity.info(v).clone()).collect();
+                let results = data.results.iter().map(|&r| activity.is_active(r)).collect();
+                looked_at.insert(op, self.looked_at(Key { function: callee, params, results }));
+            }
+        }
+        Needs::new(f, looked_at)
+    }
+
+    /// Which arguments an adjoint function looks at; of the others any will do.
+    fn looked_at(&mut self, key: Key) -> Rc<[bool]> {
+        if let Some(known) = self.looked_at.get(&key) {
+            return known.clone();
+        }
+        let f = self.module.function(key.function);
+        let found: Rc<[bool]> = if f.links.gradient.is_some() || f.native().is_some() {
+            f.params.iter().map(|_| true).collect()
+        } else {
+            let activity = Activity::new(self.module, f, &mut self.summaries, &key.params, &key.results);
+            let need = self.needs(f, &activity).of(&activity, f.body);
+            let is_address = |ty: Type| matches!(ty, Type::Array(_) | Type::Ref(_));
+            let params = f.block(f.body).params.iter();
+            params.map(|param| need.contains(param) || is_address(f.ty(*param))).collect()
+        };
+        self.looked_at.insert(key, found.clone());
+        found
     }
 
     /// The adjoint function for a call with these arguments, when the gradients of `results` are given.

@@ -16,6 +16,8 @@ pub(crate) type Need = FxHashSet<Value>;
 pub(crate) struct Needs<'a> {
     f: &'a Function,
     nest: Nest,
+    /// The operands of active calls that the callee's adjoint function looks at.
+    looked_at: FxHashMap<Op, Rc<[bool]>>,
     memo: FxHashMap<Block, Rc<Need>>,
     plans: FxHashMap<Op, Rc<LoopPlan>>,
 }
@@ -34,8 +36,13 @@ pub(crate) struct LoopPlan {
 const MAX_RECORD: u64 = 2048;
 
 impl<'a> Needs<'a> {
-    pub fn new(f: &'a Function) -> Needs<'a> {
-        Needs { f, nest: Nest::new(f), memo: FxHashMap::default(), plans: FxHashMap::default() }
+    pub fn new(f: &'a Function, looked_at: FxHashMap<Op, Rc<[bool]>>) -> Needs<'a> {
+        Needs { f, nest: Nest::new(f), looked_at, memo: FxHashMap::default(), plans: FxHashMap::default() }
+    }
+
+    /// The operands of an active call that its reverse step looks at.
+    pub fn looked_at(&self, op: Op) -> Rc<[bool]> {
+        self.looked_at[&op].clone()
     }
 
     /// What the reverse sweep of `block` needs.
@@ -169,15 +176,10 @@ impl<'a> Needs<'a> {
         let data = f.op(op);
         match &data.kind {
             OpKind::Binary(kind) => {
-                let Derivative::Formula(uses) = derivative(&data.kind) else { return };
-                if uses.result {
-                    seeds.extend(&data.results);
-                }
-                if uses.operands {
-                    let [a, b] = [0, 1].map(|i| activity.is_active(data.operands[i]));
-                    let wanted = rules::binary_uses(*kind, a, b);
-                    seeds.extend(data.operands.iter().zip(wanted).filter(|(_, w)| *w).map(|(&v, _)| v));
-                }
+                let wanted = [0, 1].map(|i| activity.is_active(data.operands[i]));
+                let values = data.operands.iter().chain(&data.results);
+                let used = rules::binary_uses(*kind, wanted);
+                seeds.extend(values.zip(used).filter(|(_, used)| *used).map(|(&value, _)| value));
             }
             OpKind::Unary(_) => {
                 let Derivative::Formula(uses) = derivative(&data.kind) else { return };
@@ -194,7 +196,10 @@ impl<'a> Needs<'a> {
             OpKind::Load | OpKind::Store => seeds.push(data.operands[0]),
             OpKind::Atomic(AtomicOp::Min | AtomicOp::Max) => seeds.extend(&data.operands),
             OpKind::Atomic(_) => seeds.push(data.operands[0]),
-            OpKind::Call(_) => seeds.extend(&data.operands),
+            OpKind::Call(_) => {
+                let looked_at = self.looked_at[&op].iter();
+                seeds.extend(data.operands.iter().zip(looked_at).filter(|(_, is)| **is).map(|(&v, _)| v));
+            }
             OpKind::For => seeds.extend(&data.operands[..3]),
             // How often it ran is counted.
             OpKind::While => seeds.push(self.yielded(data.blocks[0], 0)),

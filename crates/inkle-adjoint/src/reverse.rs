@@ -295,7 +295,11 @@ impl Sweep<'_, '_> {
         let wanted: Vec<bool> = given.iter().map(Option::is_some).collect();
         let adjoint = self.driver.adjoint(callee, &params, &wanted)?;
         self.repeated.calls.insert((op, adjoint.id));
-        let mut args: Vec<Value> = data.operands.iter().map(|&v| self.primal(v)).collect();
+        let mut args = Vec::new();
+        for (&operand, &is_looked_at) in data.operands.iter().zip(&*self.needs.looked_at(op)) {
+            let ty = f.ty(operand);
+            args.push(if is_looked_at { self.primal(operand) } else { self.build().zero(ty) });
+        }
         args.extend(given.into_iter().flatten());
         for &i in &adjoint.addresses {
             if self.activity.state(data.operands[i]) == State::Maybe {

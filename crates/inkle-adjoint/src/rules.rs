@@ -32,7 +32,6 @@ pub(crate) struct Uses {
 const NOTHING: Derivative = Derivative::Formula(Uses { operands: false, result: false });
 const OPERANDS: Derivative = Derivative::Formula(Uses { operands: true, result: false });
 const RESULT: Derivative = Derivative::Formula(Uses { operands: false, result: true });
-const BOTH: Derivative = Derivative::Formula(Uses { operands: true, result: true });
 
 /// The derivative of an operation.
 pub(crate) fn derivative(kind: &OpKind) -> Derivative {
@@ -123,21 +122,29 @@ fn unary(op: UnaryOp) -> Derivative {
 
 fn binary(op: BinaryOp) -> Derivative {
     match op {
-        BinaryOp::Add | BinaryOp::Sub => NOTHING,
-        BinaryOp::Mul | BinaryOp::Rem | BinaryOp::Min | BinaryOp::Max | BinaryOp::Atan2 => OPERANDS,
-        BinaryOp::Div | BinaryOp::Pow => BOTH,
         BinaryOp::FloorDiv | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Shl | BinaryOp::Shr => {
             Derivative::Zero
+        }
+        _ => {
+            let [first, second, result] = binary_uses(op, [true, true]);
+            Derivative::Formula(Uses { operands: first || second, result })
         }
     }
 }
 
-/// Which of a binary operation's operands its formula needs for the first and for the second operand's gradient.
-pub(crate) fn binary_uses(op: BinaryOp, first: bool, second: bool) -> [bool; 2] {
+/// Which of a binary operation's operands and result its formulas need for the gradients of the operands that one is wanted of.
+pub(crate) fn binary_uses(op: BinaryOp, wanted: [bool; 2]) -> [bool; 3] {
+    let [first, second] = wanted;
+    let any = first || second;
     match op {
-        BinaryOp::Mul => [second, first],
-        BinaryOp::Div => [false, first || second],
-        BinaryOp::Rem => [second, second],
-        _ => [true, true],
+        BinaryOp::Add | BinaryOp::Sub => [false, false, false],
+        BinaryOp::Mul => [second, first, false],
+        BinaryOp::Div => [false, any, second],
+        BinaryOp::Rem => [second, second, false],
+        BinaryOp::Pow => [any, first, second],
+        BinaryOp::Min | BinaryOp::Max | BinaryOp::Atan2 => [any, any, false],
+        BinaryOp::FloorDiv | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Shl | BinaryOp::Shr => {
+            [false, false, false]
+        }
     }
 }

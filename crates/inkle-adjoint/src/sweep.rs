@@ -57,11 +57,12 @@ impl<'d, 'm> Sweep<'d, 'm> {
             map[old.index()] = Some(new);
         }
         let block = out.body;
+        let needs = driver.needs(f, &activity);
         Sweep {
             driver,
             f,
             activity: Rc::new(activity),
-            needs: Needs::new(f),
+            needs,
             out,
             block,
             span: f.span,
