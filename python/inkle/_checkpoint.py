@@ -20,7 +20,7 @@ def checkpoint(step, state, steps, every=None):
             ``state``. Called twice with an index it must do the same. What ``next_state`` holds before is undefined.
             Arrays that it writes besides, such as forces, are part of the state, or are made in it.
         state: The arrays of the first state. They are not changed and not kept: they must stay as they are until the
-            backward pass.
+            backward pass. Gradients flow through those of later states whether these have gradients or not.
         steps: The number of steps.
         every: How many steps there are between states that are kept; the square root of ``steps`` if ``None``.
 
@@ -46,7 +46,11 @@ def checkpoint(step, state, steps, every=None):
 
 
 def _like(state, requires_grad):
-    return [_native.empty_like(array, requires_grad=requires_grad and array.requires_grad) for array in state]
+    """New arrays for a state; those of floats have gradients if that is asked for."""
+    return [
+        _native.empty_like(array, requires_grad=requires_grad and bool(_native.float_parts(array.dtype)))
+        for array in state
+    ]
 
 
 def _copy(to, of):
@@ -55,8 +59,8 @@ def _copy(to, of):
 
 
 def _forward(step, state, steps, every):
-    """The last state, with gradients, and the states at the start of each stretch of steps."""
-    last = _like(state, True)
+    """The last state, with gradients if states are kept, and the states at the start of each stretch of steps."""
+    last = _like(state, every is not None)
     buffers = [_like(state, False), _like(state, False)]
     kept, current = [state], state
     for index in range(steps):
@@ -91,6 +95,7 @@ def _backward(step, kept, last, steps, every, tape):
     for array, end, gradient in zip(first, last, gradients):
         if gradient is None:
             continue
-        accumulate(array.grad, gradient)
+        if array.grad is not None:
+            accumulate(array.grad, gradient)
         if not end.retain_grad:
             end.grad.zero_()

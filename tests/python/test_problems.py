@@ -81,3 +81,26 @@ def test_a_thousand_steps_from_checkpoints_are_those_from_all_states(device, eve
     np.testing.assert_allclose(loss, expected[0], rtol=1e-12)
     np.testing.assert_allclose(by_angle, expected[1], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(by_coupling, expected[2], rtol=1e-9)
+
+
+@wp.kernel(enable_backward=True)
+def decay(x: wp.array(dtype=float), rate: wp.array(dtype=float), count: wp.array(dtype=int), next_x: wp.array(dtype=float)):
+    next_x[wp.tid()] = x[wp.tid()] * rate[0] * float(count[0])
+
+
+def test_gradients_of_parameters_flow_from_checkpoints_of_states_without_gradients(device):
+    x = wp.array([3.0], dtype=float, device=device)
+    rate = wp.array([0.5], dtype=float, device=device, requires_grad=True)
+    count = wp.ones(1, dtype=int, device=device)
+
+    def step(_index, state, next_state):
+        wp.copy(next_state[1], state[1])
+        wp.launch(decay, 1, [state[0], rate, state[1]], [next_state[0]], device=device)
+
+    with wp.Tape() as tape:
+        last, last_count = wp.autograd.checkpoint(step, [x, count], 9)
+    assert last.requires_grad and not last_count.requires_grad and x.grad is None
+    tape.backward(last)
+    np.testing.assert_allclose(rate.grad.numpy(), [3.0 * 9.0 * 0.5**8], rtol=1e-5)
+    # Without a tape nothing needs gradients.
+    assert not wp.autograd.checkpoint(step, [x, count], 9)[0].requires_grad

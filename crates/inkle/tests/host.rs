@@ -367,6 +367,26 @@ fn swing(x: &Array<f64>, v: &Array<f64>, pull: &Array<f64>, x2: &mut Array<f64>,
     x2[i] = x[i] + 0.1 * v2[i];
 }
 
+#[inkle::kernel]
+fn shrink(x: &Array<f64>, rate: &Array<f64>, next: &mut Array<f64>) {
+    next[0] = x[0] * rate[0];
+}
+
+#[test]
+fn gradients_of_parameters_flow_from_checkpoints_of_states_without_gradients() -> Result<()> {
+    let x = Array::from_slice(&[3.0f64])?;
+    let rate = Array::from_slice(&[0.5f64])?.with_grad()?;
+    let mut last = None;
+    let tape = Tape::record(|| {
+        let rate = rate.share();
+        last = Some(checkpoint(move |_, x, next| shrink.launch(1, (x, &rate, next)), &x, 9, None)?);
+        Ok(())
+    })?;
+    tape.backward_from(&mut last.unwrap())?;
+    assert_eq!(rate.grad().unwrap().to_vec()?, [3.0 * 9.0 * 0.5f64.powi(8)]);
+    Ok(())
+}
+
 /// The gradients of a swing by its start and its pull, every state kept and only some.
 fn swung(steps: usize, every: Option<usize>) -> Result<[Vec<f64>; 4]> {
     let x = Array::from_slice(&[1.0f64, -0.5])?.with_grad()?;

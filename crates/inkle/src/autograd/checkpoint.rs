@@ -1,5 +1,6 @@
 //! Many steps of a simulation on a tape, of which only some states are kept.
 
+use inkle_ir::Scalar;
 use inkle_runtime as rt;
 use inkle_value::Value;
 
@@ -9,7 +10,7 @@ use crate::tape::{self, Pause, Tape, accumulate};
 
 /// The state of a simulation: an array, or several in a tuple, a vector or an array.
 pub trait State: Sized {
-    /// A state of the same shape, on the same device, of zeros; with gradients where this one has them and `with_grad` says so.
+    /// A state of the same shape, on the same device, of zeros; arrays of floats have gradients if `with_grad` says so.
     ///
     /// # Errors
     /// When memory runs out.
@@ -25,7 +26,8 @@ pub trait State: Sized {
 impl<T: Value, const D: usize> State for Array<T, D> {
     fn like(&self, with_grad: bool) -> Result<Self> {
         let mut like = Array::zeros_like(self)?;
-        if with_grad && self.grad().is_some() {
+        let is_float = self.runtime().dtype().scalar().is_some_and(Scalar::is_float);
+        if with_grad && (is_float || self.grad().is_some()) {
             like.require_grad()?;
         }
         Ok(like)
@@ -84,7 +86,7 @@ tuples!((A 0)(A 0, B 1)(A 0, B 1, C 2)(A 0, B 1, C 2, D 3)(A 0, B 1, C 2, D 3, E
 ///
 /// `step(index, state, next)` launches what computes `next` from `state`. Called twice with an index it must do the same. What
 /// `next` holds before is undefined. Arrays that it writes besides are part of the state. The first state has to stay as it is until
-/// the backward pass. Without a tape the steps are just run.
+/// the backward pass; gradients flow through later states whether it has gradients or not. Without a tape the steps are just run.
 ///
 /// ```
 /// use inkle::autograd::checkpoint;
@@ -122,7 +124,7 @@ pub fn checkpoint<S: State + 'static>(
     let is_recording = tape::is_recording();
     let (last, kept, mut used) = {
         let _pause = Pause::new();
-        forward(&step, state, steps, if is_recording { every } else { usize::MAX })?
+        forward(&step, state, steps, is_recording.then_some(every))?
     };
     if is_recording {
         let states = [state, &last].into_iter().flat_map(arrays);
@@ -143,19 +145,19 @@ fn copy<S: State>(to: &S, of: &S) -> Result<()> {
     arrays(to).into_iter().zip(arrays(of)).try_for_each(|(to, of)| Ok(to.copy_from(of, None)?))
 }
 
-/// The last state, with gradients; the states at the start of each stretch; and what the first step uses besides.
+/// The last state, with gradients if states are kept; the states at the start of each stretch; and what the first step uses besides.
 fn forward<S: State>(
     step: &impl Fn(usize, &S, &mut S) -> Result<()>,
     first: &S,
     steps: usize,
-    every: usize,
+    every: Option<usize>,
 ) -> Result<(S, Vec<S>, Vec<rt::Array>)> {
-    let mut last = first.like(true)?;
+    let mut last = first.like(every.is_some())?;
     let (mut current, mut next) = (first.share(), first.like(false)?);
     let (mut spare, mut used) = (first.like(false)?, Vec::new());
     let mut kept = vec![first.share()];
     for index in 0..steps {
-        if index > 0 && index % every == 0 {
+        if index > 0 && every.is_some_and(|every| index % every == 0) {
             let copied = first.like(false)?;
             copy(&copied, &current)?;
             kept.push(copied);
@@ -222,8 +224,10 @@ fn backward<S: State>(
         gradients = taken(&states[0])?;
     }
     for ((array, end), gradient) in arrays(first).into_iter().zip(arrays(last)).zip(&gradients) {
-        if let (Some(to), Some(of), Some(done)) = (array.grad(), gradient, end.grad()) {
+        if let Some(done) = end.grad() {
             done.zero(None)?;
+        }
+        if let (Some(to), Some(of)) = (array.grad(), gradient) {
             accumulate(to, of)?;
         }
     }
