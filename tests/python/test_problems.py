@@ -84,7 +84,9 @@ def test_a_thousand_steps_from_checkpoints_are_those_from_all_states(device, eve
 
 
 @wp.kernel(enable_backward=True)
-def decay(x: wp.array(dtype=float), rate: wp.array(dtype=float), count: wp.array(dtype=int), next_x: wp.array(dtype=float)):
+def decay(
+    x: wp.array(dtype=float), rate: wp.array(dtype=float), count: wp.array(dtype=int), next_x: wp.array(dtype=float)
+):
     next_x[wp.tid()] = x[wp.tid()] * rate[0] * float(count[0])
 
 
