@@ -3,8 +3,10 @@
 
 mod pair;
 
+use std::cell::RefCell;
+
 use inkle_diag::{Code, Diagnostic, Span};
-use inkle_ir::{Block, FunctionId, Module, Op, OpData, OpKind};
+use inkle_ir::{Block, FunctionId, Module, Op, OpData, OpKind, Type, Value, ValueDef};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::AdjointError;
@@ -17,8 +19,13 @@ use pair::{Pair, Verdict};
 pub(crate) struct Repeated {
     /// What it loads.
     pub loads: FxHashSet<Op>,
+    /// The values that are used as a whole, and constant components and fields of values that are.
+    pub whole: RefCell<FxHashSet<Value>>,
+    pub parts: FxHashSet<(Value, u32)>,
     /// Calls, and the functions that are called for them.
     pub calls: FxHashSet<(Op, FunctionId)>,
+    /// Calls, and the program's own functions that are called for them: gradients and replays.
+    pub customs: FxHashSet<(Op, FunctionId)>,
 }
 
 /// An operation and where it is.
@@ -82,84 +89,102 @@ pub(crate) fn check(
     made: FunctionId,
     repeated: &FxHashMap<FunctionId, Repeated>,
 ) -> Result<Option<Overwrite>> {
-    let mut places = Places::new(module, id);
+    let places = Places::new(module, id);
     if !places.has_writes() {
         return Ok(None);
     }
-    let loads = loads(&mut places, made, repeated);
-    let mut finder = Finder { places, loads, reads: Vec::new(), writes: FxHashMap::default() };
+    let mut finder = Finder {
+        places,
+        loads: FxHashSet::default(),
+        customs: FxHashMap::default(),
+        reads: Vec::new(),
+        writes: FxHashMap::default(),
+    };
+    finder.follow(made, repeated);
     let body = module.function(id).body;
     finder.collect(Frame::OUTERMOST, body, &mut Vec::new());
     let Finder { mut places, reads, writes, .. } = finder;
     let mut doubtful = None;
     for read in &reads {
-        for write in writes.get(&read.place.root).into_iter().flatten() {
-            let verdict = Pair::new(&mut places, read, write).verdict();
-            let [read, write] = [read, write].map(|access| access.data(&places).span);
-            match verdict {
-                Verdict::Never => {}
-                Verdict::Perhaps => doubtful = doubtful.or(Some(Overwrite { read, write })),
-                Verdict::Certainly => return Err(AdjointError::Overwritten { read, write }),
+        for (&root, writes) in &writes {
+            let is_one = root == read.place.root;
+            if !is_one && !places.may_be_one(root, read.place.root) {
+                continue;
+            }
+            for write in writes {
+                let verdict = match is_one {
+                    true => Pair::new(&mut places, read, write).verdict(),
+                    false => Verdict::Perhaps,
+                };
+                let [read, write] = [read, write].map(|access| access.data(&places).span);
+                match verdict {
+                    Verdict::Never => {}
+                    Verdict::Perhaps => doubtful = doubtful.or(Some(Overwrite { read, write })),
+                    Verdict::Certainly => return Err(AdjointError::Overwritten { read, write }),
+                }
             }
         }
     }
     Ok(doubtful)
 }
 
-/// The loads that are done again, by frame.
-fn loads(
-    places: &mut Places<'_>,
-    made: FunctionId,
-    repeated: &FxHashMap<FunctionId, Repeated>,
-) -> FxHashSet<(Frame, Op)> {
-    let mut loads = FxHashSet::default();
-    let mut seen = FxHashSet::default();
-    let mut work = vec![(Frame::OUTERMOST, made)];
-    while let Some((frame, made)) = work.pop() {
-        // A function with a replay of its own has another one called.
-        let Some(found) = repeated.get(&made).filter(|_| seen.insert((frame, made))) else { continue };
-        loads.extend(found.loads.iter().map(|&op| (frame, op)));
-        for &(op, made) in &found.calls {
-            if let Some(callee) = places.call_with_effects(frame, op) {
-                work.push((callee, made));
-            }
-        }
-    }
-    loads
-}
-
 /// Collects accesses.
 struct Finder<'m> {
     places: Places<'m>,
-    loads: FxHashSet<(Frame, Op)>,
-    /// Loads that are done again.
+    /// The loads that are done again, with the part that is used of each; `None` for the whole.
+    loads: FxHashSet<(Frame, Op, Option<u32>)>,
+    /// The runs of gradients and replays that the program gives, by their calls.
+    customs: FxHashMap<(Frame, Op), Vec<Frame>>,
     reads: Vec<Access>,
     /// By root.
     writes: FxHashMap<Number, Vec<Access>>,
 }
 
 impl Finder<'_> {
+    /// Finds what is done again, from the outermost function on.
+    fn follow(&mut self, made: FunctionId, repeated: &FxHashMap<FunctionId, Repeated>) {
+        let mut seen = FxHashSet::default();
+        let mut work = vec![(Frame::OUTERMOST, made)];
+        while let Some((frame, made)) = work.pop() {
+            let Some(found) = repeated.get(&made).filter(|_| seen.insert((frame, made))) else { continue };
+            let f = self.places.function(frame);
+            let whole = found.whole.borrow();
+            for &op in &found.loads {
+                if whole.contains(&f.op(op).results[0]) {
+                    self.loads.insert((frame, op, None));
+                }
+            }
+            for &(value, part) in &found.parts {
+                if let ValueDef::Result { op, .. } = f.value(value).def
+                    && found.loads.contains(&op)
+                {
+                    self.loads.insert((frame, op, Some(part)));
+                }
+            }
+            for &(op, custom) in &found.customs {
+                let run = self.places.run(custom, Some((frame, op)));
+                self.customs.entry((frame, op)).or_default().push(run);
+            }
+            for &(op, made) in &found.calls {
+                if let Some(callee) = self.places.call_with_effects(frame, op) {
+                    work.push((callee, made));
+                }
+            }
+        }
+    }
+
     fn collect(&mut self, frame: Frame, block: Block, path: &mut Vec<Step>) {
         let f = self.places.function(frame);
         for (position, &op) in f.block(block).ops.iter().enumerate() {
             path.push(Step { frame, block, position });
             let data = f.op(op);
             match data.kind {
-                OpKind::Load if self.loads.contains(&(frame, op)) => {
-                    let place = self.places.place(frame, data.operands[0]);
-                    self.reads.push(Access { path: path.clone(), place });
-                }
+                OpKind::Load => self.load(frame, op, path),
                 OpKind::Store | OpKind::Atomic(_) | OpKind::AtomicCas => {
                     let place = self.places.place(frame, data.operands[0]);
-                    let write = Access { path: path.clone(), place };
-                    self.writes.entry(write.place.root).or_default().push(write);
+                    self.write(place, path);
                 }
-                OpKind::Call(_) => {
-                    if let Some(callee) = self.places.call_with_effects(frame, op) {
-                        let body = self.places.function(callee).body;
-                        self.collect(callee, body, path);
-                    }
-                }
+                OpKind::Call(_) => self.call(frame, op, path),
                 _ => {}
             }
             for &inner in &data.blocks {
@@ -167,5 +192,74 @@ impl Finder<'_> {
             }
             path.pop();
         }
+    }
+
+    fn load(&mut self, frame: Frame, op: Op, path: &[Step]) {
+        let f = self.places.function(frame);
+        let data = f.op(op);
+        let count = part_count(f.ty(data.results[0]));
+        let used = std::iter::once(None).chain((0..count).map(Some));
+        for part in used.filter(|&part| self.loads.contains(&(frame, op, part))).collect::<Vec<_>>() {
+            let place = self.places.place(frame, data.operands[0]);
+            let place = match part {
+                Some(part) => self.places.part(&place, f.ty(data.results[0]), part),
+                None => place,
+            };
+            self.reads.push(Access { path: path.to_vec(), place });
+        }
+    }
+
+    fn write(&mut self, place: Place, path: &[Step]) {
+        self.writes.entry(place.root).or_default().push(Access { path: path.to_vec(), place });
+    }
+
+    fn call(&mut self, frame: Frame, op: Op, path: &mut Vec<Step>) {
+        for custom in self.customs.get(&(frame, op)).cloned().unwrap_or_default() {
+            let body = self.places.function(custom).body;
+            self.collect_loads(custom, body, path);
+        }
+        if let Some(callee) = self.places.call_with_effects(frame, op) {
+            let body = self.places.function(callee).body;
+            self.collect(callee, body, path);
+            return;
+        }
+        // C++ may write anywhere.
+        for place in self.places.given_to_native(frame, op) {
+            self.write(place, path);
+        }
+    }
+
+    /// Everything that is loaded.
+    fn collect_loads(&mut self, frame: Frame, block: Block, path: &mut Vec<Step>) {
+        let f = self.places.function(frame);
+        for (position, &op) in f.block(block).ops.iter().enumerate() {
+            path.push(Step { frame, block, position });
+            let data = f.op(op);
+            match data.kind {
+                OpKind::Load => {
+                    let place = self.places.place(frame, data.operands[0]);
+                    self.reads.push(Access { path: path.clone(), place });
+                }
+                OpKind::Call(_) => {
+                    if let Some(callee) = self.places.call_with_effects(frame, op) {
+                        let body = self.places.function(callee).body;
+                        self.collect_loads(callee, body, path);
+                    }
+                }
+                _ => {}
+            }
+            for &inner in &data.blocks {
+                self.collect_loads(frame, inner, path);
+            }
+            path.pop();
+        }
+    }
+}
+
+/// The components or fields that a value has.
+fn part_count(ty: Type) -> u32 {
+    match ty.fields() {
+        Some(structure) => structure.fields.len() as u32,
+        None => ty.component_count().unwrap_or(0),
     }
 }

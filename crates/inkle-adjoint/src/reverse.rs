@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use crate::activity::{State, has_float};
 use crate::error::AdjointError;
-use crate::rules::{Derivative, Uses, derivative};
+use crate::rules::{self, Derivative, Uses, derivative};
 use crate::scalar;
 use crate::sweep::{Result, Sweep};
 
@@ -116,7 +116,11 @@ impl Sweep<'_, '_> {
             }
             OpKind::Binary(kind) => {
                 let wanted = [0, 1].map(|i| self.activity.is_active(x(i)));
-                let (a, b, r) = (self.latest(x(0)), self.latest(x(1)), self.latest(result));
+                let used = rules::binary_uses(*kind, wanted);
+                let [a, b, r] = [0, 1, 2].map(|i| {
+                    let value = if i < 2 { x(i) } else { result };
+                    used[i].then(|| self.primal(value))
+                });
                 let is_reciprocal = *kind == BinaryOp::Div && is_one(f, x(0));
                 let scalar_divisor = b.and_then(|b| splat_of(&self.out, b));
                 let values = scalar::Binary { a, b, r, g, is_reciprocal, scalar_divisor };
@@ -320,6 +324,7 @@ impl Sweep<'_, '_> {
     fn custom_gradient(&mut self, op: Op, gradient: FunctionId, given: &[Option<Value>]) -> Result<()> {
         let f = self.f;
         let data = f.op(op);
+        self.repeated.customs.insert((op, gradient));
         let gradient = self.driver.copy(gradient)?;
         let mut args: Vec<Value> = data.operands.iter().map(|&v| self.primal(v)).collect();
         for (&result, given) in data.results.iter().zip(given) {

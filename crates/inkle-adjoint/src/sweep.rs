@@ -84,12 +84,13 @@ impl<'d, 'm> Sweep<'d, 'm> {
 
     /// What stands for a value of `f` here.
     pub fn primal(&self, value: Value) -> Value {
-        self.map[value.index()].expect("needed values are computed before")
+        self.repeated.whole.borrow_mut().insert(value);
+        self.computed(value)
     }
 
-    /// What stands for a value of `f` here, if it was needed.
-    pub fn latest(&self, value: Value) -> Option<Value> {
-        self.map[value.index()]
+    /// What stands for a value of `f` of which only a part is used.
+    fn computed(&self, value: Value) -> Value {
+        self.map[value.index()].expect("needed values are computed before")
     }
 
     /// From now on `new` stands for a value of `f`.
@@ -138,9 +139,12 @@ impl<'d, 'm> Sweep<'d, 'm> {
                 OpKind::Local(_) => return Err(AdjointError::LocalArray(data.span)),
                 OpKind::If => self.forward_if(op, need)?,
                 OpKind::Call(callee) => {
-                    let callee = self.driver.replay(*callee)?;
-                    self.repeated.calls.insert((op, callee));
-                    self.copy(op, OpKind::Call(callee));
+                    let replay = self.driver.replay(*callee)?;
+                    match self.driver.module.function(*callee).links.replay {
+                        Some(custom) => self.repeated.customs.insert((op, custom)),
+                        None => self.repeated.calls.insert((op, replay)),
+                    };
+                    self.copy(op, OpKind::Call(replay));
                 }
                 OpKind::Load => {
                     self.repeated.loads.insert(op);
@@ -157,7 +161,13 @@ impl<'d, 'm> Sweep<'d, 'm> {
     fn copy(&mut self, op: Op, kind: OpKind) {
         let f = self.f;
         let data = f.op(op);
-        let operands: Vec<Value> = data.operands.iter().map(|&v| self.primal(v)).collect();
+        let operands: Vec<Value> = match kind {
+            OpKind::Extract(part) => {
+                self.repeated.parts.insert((data.operands[0], part));
+                vec![self.computed(data.operands[0])]
+            }
+            _ => data.operands.iter().map(|&v| self.primal(v)).collect(),
+        };
         let types: Vec<Type> = data.results.iter().map(|&r| f.ty(r)).collect();
         let made = self.build().op(kind, operands, types, []);
         for (index, &result) in data.results.iter().enumerate() {

@@ -205,6 +205,31 @@ keyword_enum! {
     }
 }
 
+impl CmpOp {
+    /// The comparison with left and right exchanged.
+    pub fn mirrored(self) -> CmpOp {
+        match self {
+            CmpOp::Lt => CmpOp::Gt,
+            CmpOp::Le => CmpOp::Ge,
+            CmpOp::Gt => CmpOp::Lt,
+            CmpOp::Ge => CmpOp::Le,
+            same => same,
+        }
+    }
+
+    /// The comparison that is true of integers where this one is false; floats may be unordered.
+    pub fn negated(self) -> CmpOp {
+        match self {
+            CmpOp::Eq => CmpOp::Ne,
+            CmpOp::Ne => CmpOp::Eq,
+            CmpOp::Lt => CmpOp::Ge,
+            CmpOp::Le => CmpOp::Gt,
+            CmpOp::Gt => CmpOp::Le,
+            CmpOp::Ge => CmpOp::Lt,
+        }
+    }
+}
+
 keyword_enum! {
     /// `%old = atomic_<op> %ref, %v`: relaxed, device-wide; elementwise and not atomic as a whole on composites.
     AtomicOp {

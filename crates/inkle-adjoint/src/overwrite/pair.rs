@@ -1,6 +1,6 @@
 //! A read and a write of one array: whether the write is to what was read, after it.
 
-use inkle_ir::{BinaryOp, Op, OpKind, Value};
+use inkle_ir::{Op, OpKind};
 use rustc_hash::FxHashMap;
 
 use super::Access;
@@ -21,11 +21,14 @@ pub(super) enum Verdict {
 enum Meeting {
     /// They are the same in all iterations.
     Always,
-    /// They are the same when the write's iteration is that many indices of the loop ahead.
+    /// They are the same when the write's iteration is that many ahead.
     Ahead(i128),
     Never,
     Unknown,
 }
+
+/// How many iterations ahead it is looked for a write at an index that does not grow evenly, as `t % 2`.
+const MAX_AHEAD: i128 = 4;
 
 /// A read and a write of one array.
 pub(super) struct Pair<'a, 'm> {
@@ -66,74 +69,125 @@ impl<'a, 'm> Pair<'a, 'm> {
             return Verdict::Never;
         }
         let (read, write) = self.anywhere_from(self.shared);
-        if read.meets(&write) {
+        if self.meet_somewhere(&read, &write) {
             return Verdict::Certainly;
         }
         let (read, write) = (&self.read.place, &self.write.place);
-        let are_apart =
-            read.has_parts_apart(write) || pairs(read, write).any(|(i, j)| self.places.are_apart(i, j));
+        let mut pairs = read.pairs(write).into_iter();
+        let are_apart = read.has_parts_apart(write) || pairs.any(|(i, j)| self.places.are_apart(i, j));
         if are_apart { Verdict::Never } else { Verdict::Perhaps }
+    }
+
+    /// Whether two places are one for some indices of the loops that are anywhere.
+    fn meet_somewhere(&self, read: &Place, write: &Place) -> bool {
+        if read.meets(write) {
+            return true;
+        }
+        let pairs = read.pairs(write);
+        let (differ, same): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(i, j)| i != j);
+        let [(i, j)] = differ[..] else { return false };
+        // Each loop's index is free if it is in one dimension only.
+        let ranges = self.places.ranges(i).into_iter().chain(self.places.ranges(j));
+        let is_free = |range: Number| same.iter().all(|&(i, _)| !self.places.ranges(i).contains(&range));
+        !read.has_parts_apart(write) && ranges.into_iter().all(is_free) && self.places.meet(i, j)
     }
 
     /// In a later iteration of the loop at a depth.
     fn in_a_later_iteration(&mut self, depth: usize) -> Verdict {
         let step = self.read.path[depth];
         let outer = (step.frame, step.op(self.places));
-        if self.is_either_or(Some(outer)) {
+        let inductions = self.places.inductions(outer);
+        if self.is_either_or(Some(outer)) || self.is_in_one_iteration(depth, &inductions) {
             return Verdict::Never;
         }
         let (read, write) = self.anywhere_from(depth + 1);
-        match self.later(&read, &write, outer) {
+        match self.later(&read, &write, outer, &inductions) {
             Verdict::Certainly => Verdict::Certainly,
             // Somewhere in inner loops is not everywhere there.
-            _ => self.later(&self.read.place, &self.write.place, outer).min(Verdict::Perhaps),
+            _ => self.later(&self.read.place, &self.write.place, outer, &inductions).min(Verdict::Perhaps),
         }
+    }
+
+    /// Whether conditions on what grows in a loop let the write be done in no iteration but the first, or the one of the read.
+    fn is_in_one_iteration(&mut self, depth: usize, inductions: &[[Number; 3]]) -> bool {
+        let [read, write] = [self.read, self.write].map(|access| {
+            let mut facts = Vec::new();
+            for (step, next) in access.path.iter().zip(&access.path[1..]).skip(depth + 1) {
+                let data = step.data(self.places);
+                if data.kind == OpKind::If {
+                    let condition = self.places.number(step.frame, data.operands[0]);
+                    facts.extend(self.places.facts((condition, next.block == data.blocks[0])));
+                }
+            }
+            facts
+        });
+        inductions.iter().any(|&[number, start, step]| {
+            if self.places.sum(step).as_constant().is_none_or(|step| step == 0) {
+                return false;
+            }
+            let [read, write] =
+                [&read, &write].map(|facts| facts.iter().find_map(|&fact| self.places.pinned(fact, number)));
+            write.is_some_and(|write| write == self.places.sum(start) || read == Some(write))
+        })
     }
 
     /// Whether a later iteration of a loop writes what one reads: the place is the same in all iterations, or indices grow
     /// evenly, the write's ahead of the read's by a number of steps.
-    fn later(&mut self, read: &Place, write: &Place, outer: (Frame, Op)) -> Verdict {
+    fn later(
+        &mut self,
+        read: &Place,
+        write: &Place,
+        outer: (Frame, Op),
+        inductions: &[[Number; 3]],
+    ) -> Verdict {
         if read.has_parts_apart(write) {
             return Verdict::Never;
         }
-        let induction = self.induction(outer);
-        let varies = read.fixed().chain(write.fixed()).any(|number| self.places.varies_in(number, outer));
-        let mut is_known = !varies && read.has_parts_in_common(write);
-        let mut ahead = None;
-        for (i, j) in pairs(read, write) {
-            match self.meeting(i, j, outer, induction.map(|(index, _)| index)) {
+        let growing: Vec<Number> = inductions.iter().map(|&[number, ..]| number).collect();
+        let mut numbers = read.numbers().chain(write.numbers());
+        let is_known = !numbers.any(|number| self.places.varies_by_others(number, outer, &growing));
+        let after = |places: &mut Places<'_>, count| {
+            let by =
+                inductions.iter().map(|&[number, _, step]| (number, places.advanced(number, step, count)));
+            let by = by.collect();
+            places.replaced(write, &by)
+        };
+        if is_known && (1..=MAX_AHEAD).any(|count| read.meets(&after(self.places, count))) {
+            return Verdict::Certainly;
+        }
+        let next = after(self.places, 1);
+        let (mut is_known, mut ahead) = (is_known, None);
+        for ((i, j), (_, next)) in read.pairs(write).into_iter().zip(read.pairs(&next)) {
+            match self.meeting([i, j, next], outer, &growing) {
                 Meeting::Always => {}
                 Meeting::Ahead(count) if *ahead.get_or_insert(count) == count => {}
                 Meeting::Ahead(_) | Meeting::Never => return Verdict::Never,
                 Meeting::Unknown => is_known = false,
             }
         }
-        let is_later = match (ahead, induction) {
-            (Some(ahead), Some((_, step))) => ahead.checked_rem(step) == Some(0) && ahead / step > 0,
-            _ => true,
-        };
-        match (is_later, is_known) {
+        match (ahead.is_none_or(|ahead| ahead > 0), is_known) {
             (false, _) => Verdict::Never,
             (true, false) => Verdict::Perhaps,
             (true, true) => Verdict::Certainly,
         }
     }
 
-    fn meeting(&mut self, i: Number, j: Number, outer: (Frame, Op), index: Option<Number>) -> Meeting {
-        let (i, j) = (self.places.sum(i), self.places.sum(j));
-        let Some(distance) = i.minus(&j).and_then(|difference| difference.as_constant()) else {
-            return Meeting::Unknown;
-        };
-        let mut others = i.numbers().filter(|&number| Some(number) != index);
-        if others.any(|number| self.places.varies_in(number, outer)) {
+    /// What index `i` of the read has to do with `j` of the write, which is `next` an iteration later.
+    fn meeting(&mut self, [i, j, next]: [Number; 3], outer: (Frame, Op), growing: &[Number]) -> Meeting {
+        if [i, j].iter().any(|&number| self.places.varies_by_others(number, outer, growing)) {
             return Meeting::Unknown;
         }
-        // With index k the read is at `count * k + distance` if the write is at `count * k`.
-        match index.map_or(0, |index| i.count(index)) {
-            0 if distance == 0 => Meeting::Always,
-            0 => Meeting::Never,
-            count if distance.checked_rem(count) == Some(0) => Meeting::Ahead(distance / count),
-            _ => Meeting::Never,
+        let [i, j, next] = [i, j, next].map(|number| self.places.sum(number));
+        let distance = i.minus(&j).and_then(|difference| difference.as_constant());
+        let step = next.minus(&j).and_then(|difference| difference.as_constant());
+        match (distance, step) {
+            (Some(0), Some(0)) => Meeting::Always,
+            (Some(_), Some(0)) => Meeting::Never,
+            (Some(distance), Some(step)) if distance.checked_rem(step) == Some(0) => {
+                Meeting::Ahead(distance / step)
+            }
+            (Some(_), Some(_)) => Meeting::Never,
+            _ => Meeting::Unknown,
         }
     }
 
@@ -144,7 +198,7 @@ impl<'a, 'm> Pair<'a, 'm> {
             return Verdict::Never;
         }
         let (mut own, mut used) = (0, 0);
-        for (i, j) in pairs(read, write) {
+        for (i, j) in read.pairs(write) {
             let threads = self.places.threads(i) | self.places.threads(j);
             used |= threads;
             if i == j {
@@ -199,38 +253,4 @@ impl<'a, 'm> Pair<'a, 'm> {
         });
         (read, write)
     }
-
-    /// The value of a loop that grows evenly, and by how much.
-    fn induction(&mut self, (frame, op): (Frame, Op)) -> Option<(Number, i128)> {
-        let f = self.places.function(frame);
-        let data = f.op(op);
-        let mut constant = |value: Value| {
-            let number = self.places.number(frame, value);
-            self.places.sum(number).as_constant().filter(|&step| step != 0)
-        };
-        match data.kind {
-            OpKind::For => {
-                let step = constant(data.operands[2])?;
-                Some((self.places.index_and_bounds(frame, op).0, step))
-            }
-            OpKind::While => {
-                let body = f.block(data.blocks[1]);
-                let last = f.op(*body.ops.last()?);
-                let (param, step) = body.params.iter().zip(&last.operands).find_map(|(&param, &next)| {
-                    let add = f.defining_op(next).filter(|d| d.kind == OpKind::Binary(BinaryOp::Add))?;
-                    if add.operands[0] != param {
-                        return None;
-                    }
-                    Some((param, constant(add.operands[1])?))
-                })?;
-                Some((self.places.number(frame, param), step))
-            }
-            _ => None,
-        }
-    }
-}
-
-/// The indices of two places in one array.
-fn pairs(a: &Place, b: &Place) -> impl Iterator<Item = (Number, Number)> {
-    a.indices.iter().copied().zip(b.indices.iter().copied())
 }

@@ -283,16 +283,6 @@ fn reassociate(f: &mut Function, block: Block, op: Op, binary: BinaryOp, scalar:
     become_op(f, op, OpKind::Binary(binary), &[x, made])
 }
 
-fn mirrored(cmp: CmpOp) -> CmpOp {
-    match cmp {
-        CmpOp::Lt => CmpOp::Gt,
-        CmpOp::Le => CmpOp::Ge,
-        CmpOp::Gt => CmpOp::Lt,
-        CmpOp::Ge => CmpOp::Le,
-        CmpOp::Eq | CmpOp::Ne => cmp,
-    }
-}
-
 fn cmp_rules(f: &mut Function, op: Op, cmp: CmpOp) -> Outcome {
     let (a, b) = (f.op(op).operands[0], f.op(op).operands[1]);
     let (left, right) = (constant(f, a), constant(f, b));
@@ -300,7 +290,7 @@ fn cmp_rules(f: &mut Function, op: Op, cmp: CmpOp) -> Outcome {
         (Some(left), Some(right)) => {
             return become_constant(f, op, eval::cmp(cmp, left, right).map(Constant::Bool));
         }
-        (Some(_), None) => return become_op(f, op, OpKind::Cmp(mirrored(cmp)), &[b, a]),
+        (Some(_), None) => return become_op(f, op, OpKind::Cmp(cmp.mirrored()), &[b, a]),
         _ => {}
     }
     if a == b && !f.ty(a).is_float() {
