@@ -2,6 +2,9 @@
 
 use super::Sum;
 
+/// How many iterations a loop of unknown length is taken to run in some run.
+const FEW: i128 = 4;
+
 /// The indices of a loop with the step 1 or -1.
 pub struct Interval {
     first: Sum,
@@ -20,20 +23,28 @@ impl Interval {
         }
     }
 
-    /// Whether an index is there if the loop is long enough.
+    /// Whether an index is there.
     pub fn holds(&self, index: &Sum) -> bool {
-        let is_behind = constant(index, &self.first).is_some_and(|distance| distance >= 0);
-        is_behind && constant(&self.end, index).is_none_or(|distance| distance > 0)
+        constant(index, &self.first).is_some_and(|distance| distance >= 0 && self.reaches(index))
     }
 
-    /// Whether an index here and `distance` more is one there, if both loops are long enough.
+    /// Whether an index that is not before the first one is before the end.
+    fn reaches(&self, index: &Sum) -> bool {
+        match constant(&self.end, index) {
+            Some(distance) => distance > 0,
+            None => constant(index, &self.first).is_some_and(|distance| distance < FEW),
+        }
+    }
+
+    /// Whether an index here and `distance` more is one there.
     pub fn meets(&self, other: &Interval, distance: &Sum) -> bool {
         let (Some(first), Some(end)) = (self.first.plus(distance, 1), self.end.plus(distance, 1)) else {
             return false;
         };
-        let Some(ahead) = constant(&first, &other.first) else { return false };
-        let start = if ahead >= 0 { &first } else { &other.first };
-        [&end, &other.end].iter().all(|end| constant(end, start).is_none_or(|length| length > 0))
+        let moved = Interval { first, end };
+        let Some(ahead) = constant(&moved.first, &other.first) else { return false };
+        let start = if ahead >= 0 { &moved.first } else { &other.first };
+        moved.reaches(start) && other.reaches(start)
     }
 }
 
