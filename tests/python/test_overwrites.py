@@ -149,6 +149,19 @@ def test_a_kernel_that_may_overwrite_what_it_needs(device, warnings, kernel, inp
     assert f"kernel `{kernel.key}` at " in doubt and doubt.count(place) >= 1 and "test_overwrites.py" in doubt
 
 
+def test_a_backward_launch_tells_a_doubt_once(device, warnings):
+    wp.config.verify_autograd_array_access = False
+    y = values(device, 4)
+    kernel = wp.Kernel(square_neighbour.func, module=wp.Module("once"))
+    for _ in range(2):
+        with wp.Tape() as tape:
+            wp.launch(kernel, 3, [y], device=device)
+        assert len(warnings) == _
+        tape.backward(grads={y: wp.ones_like(y)})
+    (doubt,) = warnings
+    assert "may be overwritten later" in doubt and "test_overwrites.py" in doubt
+
+
 def test_a_kernel_that_reads_what_it_wrote_is_without_doubt(device, warnings):
     y = wp.zeros((6, 3), dtype=float, device=device, requires_grad=True)
     with wp.Tape():

@@ -106,6 +106,8 @@ struct Code {
     kernel: Arc<inkle_module::Kernel>,
     /// Most of the time one entry.
     ready: Mutex<Vec<(Variant, Arc<Loaded>)>>,
+    /// Whether the program was told what a backward pass is not sure of.
+    is_doubt_told: AtomicBool,
 }
 
 /// What selects the code of an instance.

@@ -1,6 +1,6 @@
 //! Which code a launch runs, and getting it ready.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use inkle_diag::Diagnostic;
@@ -88,7 +88,13 @@ impl Instance {
 impl Code {
     /// A kernel of which nothing is loaded.
     pub fn new(kernel: Arc<inkle_module::Kernel>) -> Code {
-        Code { kernel, ready: Mutex::new(Vec::new()) }
+        Code { kernel, ready: Mutex::new(Vec::new()), is_doubt_told: AtomicBool::new(false) }
+    }
+
+    /// What a backward pass is not sure of, the first time that it is asked.
+    fn untold_doubt(&self) -> Option<String> {
+        let doubt = self.kernel.ir().doubt()?;
+        (!self.is_doubt_told.swap(true, Ordering::Relaxed)).then(|| doubt.render())
     }
 
     fn find(&self, variant: &Variant) -> Option<Arc<Loaded>> {
@@ -153,7 +159,14 @@ impl Instance {
                 Some(code) => self.load_precompiled(py, code, &variant)?,
                 None => self.compiled_from_source(py, device.alias())?.forward.load(py, variant, self)?,
             },
-            Pass::Backward(grads) => self.backward(py, grads)?.load(py, variant, self)?,
+            Pass::Backward(grads) => {
+                let code = self.backward(py, grads)?;
+                if let Some(doubt) = code.untold_doubt() {
+                    let message = format!("kernel `{}`:\n{doubt}", self.name);
+                    py.import("inkle._logger")?.call_method1("log_warning", (message,))?;
+                }
+                code.load(py, variant, self)?
+            }
         };
         Ok((code, block_dim))
     }
@@ -246,12 +259,13 @@ impl Instance {
         }
     }
 
-    /// What the backward pass for arrays with such gradients is not sure of.
+    /// What the backward pass for arrays with such gradients is not sure of; its launches do not tell it then.
     ///
     /// # Errors
     /// As [`Instance::access`].
     pub fn doubt(&self, py: Python<'_>, grads: &[ArrayGrad]) -> PyResult<Option<String>> {
         let code = self.backward(py, grads)?;
+        code.is_doubt_told.store(true, Ordering::Relaxed);
         Ok(code.kernel.ir().doubt().map(Diagnostic::render))
     }
 
