@@ -19,7 +19,7 @@ class Tape:
         self.loss = None
         # What recorded operations read that the backward pass has not gone through yet; see `_overwrites`.
         self.reads = []
-        # What was said of kernels that may overwrite what they need themselves.
+        # What was said of kernels that may overwrite what they need themselves, and of graphs.
         self.doubts = set()
         # The bytes that what was recorded used, (first, one past the last), and the arrays that are not among them yet:
         # only those who fill arrays ask.
@@ -156,6 +156,16 @@ class Tape:
             _overwrites.check_fill(array)
         if array.grad is not None:
             self._record_overwritten(array, 0, 0)
+
+    def record_graph(self):
+        """Says, once, that a graph that is launched is not recorded."""
+        message = (
+            "a graph that is launched is not differentiated: gradients of what it writes do not flow to what it reads; "
+            "launch the kernels themselves, or capture their backward pass too"
+        )
+        if message not in self.doubts:
+            self.doubts.add(message)
+            get_logger().warning(message)
 
     def record_undifferentiated(self, name, read, written):
         """Adds an operation through which no gradients flow: what it wrote was overwritten, and a gradient that gets lost

@@ -152,11 +152,11 @@ def test_a_kernel_that_may_overwrite_what_it_needs(device, warnings, kernel, inp
 def test_a_backward_launch_tells_a_doubt_once(device, warnings):
     wp.config.verify_autograd_array_access = False
     y = values(device, 4)
-    kernel = wp.Kernel(square_neighbour.func, module=wp.Module("once"))
-    for _ in range(2):
+    kernel = wp.kernel(square_neighbour.func, module="unique", enable_backward=True)
+    for told in range(2):
         with wp.Tape() as tape:
             wp.launch(kernel, 3, [y], device=device)
-        assert len(warnings) == _
+        assert len(warnings) == told
         tape.backward(grads={y: wp.ones_like(y)})
     (doubt,) = warnings
     assert "may be overwritten later" in doubt and "test_overwrites.py" in doubt

@@ -62,6 +62,31 @@ def test_a_buffer_that_is_cleared_every_step(device):
     np.testing.assert_allclose(x.grad.numpy(), [6.0, 12.0, 18.0])
 
 
+@pytest.mark.skipif(ON_WARP, reason="Warp differs: a tape does not see recorded launches")
+def test_recorded_launches(device):
+    x = values([2.0, 3.0], device)
+    y, z = fresh(device, 2), fresh(device, 2)
+    command = wp.launch(square_into, 2, [x], [y], device=device, record_cmd=True)
+    with wp.Tape() as tape:
+        command.launch()
+        command.set_params([y, z])
+        command.launch()
+    tape.backward(grads={z: wp.ones_like(z)})
+    # The derivative of x to the fourth.
+    np.testing.assert_allclose(x.grad.numpy(), [32.0, 108.0])
+
+
+@pytest.mark.skipif(ON_WARP, reason="Warp differs: nothing is said")
+def test_a_graph_on_a_tape_is_told(device):
+    x, y = values([2.0, 3.0], device), fresh(device, 2)
+    with wp.ScopedCapture(device=device) as capture:
+        wp.launch(square_into, 2, [x], [y], device=device)
+    with wp.Tape(), pytest.warns(UserWarning, match="a graph that is launched is not differentiated") as caught:
+        wp.capture_launch(capture.graph)
+        wp.capture_launch(capture.graph)
+    assert len(caught) == 1
+
+
 def test_a_fill_before_all_else_hides_nothing(device):
     x, loss = fresh(device), fresh(device, 1)
     with wp.Tape() as tape:

@@ -350,6 +350,11 @@ pub fn capture_launch(
     let Ok(graph) = graph.cast::<PyGraph>() else {
         return Err(PyTypeError::new_err(format!("`graph` is a Graph, not {}", class_name(graph))));
     };
+    if crate::tape::records()
+        && let Some(tape) = crate::tape::active(py)
+    {
+        tape.call_method0(py, "record_graph")?;
+    }
     launch_graph(py, graph.get().ready(py)?, stream.map(|s| s.get().stream()))
 }
 

@@ -596,7 +596,7 @@ impl Launch {
         })
     }
 
-    /// Runs the launch on `stream`, or on the one it was recorded for.
+    /// Runs the launch on `stream`, or on the one it was recorded for. A tape records it, with the arguments of that time.
     #[pyo3(signature = (stream = None))]
     fn launch(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let given;
@@ -608,6 +608,20 @@ impl Launch {
             }
         };
         let mut state = self.lock();
+        if matches!(state.pass, Pass::Forward)
+            && let Some(tape) = crate::tape::active(py)
+        {
+            let held: Vec<Py<PyAny>> = state.held.iter().map(|argument| argument.clone_ref(py)).collect();
+            let dim = PyTuple::new(py, state.extents.given())?;
+            // What the tape does may launch this again.
+            drop(state);
+            let device = device_object(py, self.device)?;
+            let block_dim = (self.block_dim != 0).then_some(self.block_dim);
+            let nothing = PyTuple::empty(py);
+            let recorded = (&self.kernel, dim, self.max_blocks, held, nothing, device, block_dim);
+            tape.call_method1(py, intern!(py, "record_launch"), recorded)?;
+            state = self.lock();
+        }
         if state.bounds.size == 0 {
             return Ok(());
         }
