@@ -53,6 +53,10 @@ class Tape:
                 raise RuntimeError("the loss has no gradient: make it with `requires_grad=True`")
             loss.grad.fill_(1.0)
         for array, gradient in (grads or {}).items():
+            if getattr(gradient, "size", array.size) != array.size:
+                raise ValueError(
+                    f"the gradient given for {array!r} has {gradient.size} elements: give one for each element of the array"
+                )
             if array.grad is None:
                 array.grad = gradient
             else:

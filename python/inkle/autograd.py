@@ -4,6 +4,7 @@ import inspect
 
 from inkle import _native
 from inkle._checkpoint import checkpoint as checkpoint
+from inkle._logger import get_logger
 from inkle._tape import Tape
 
 
@@ -330,6 +331,11 @@ def gradcheck(
                 like = subject.inputs[i]
                 jacobian_plot({(i, j): _matrix(values, like)}, _metadata(subject, subject.given or []), title=what)
     name = getattr(function, "key", getattr(function, "__name__", "function"))
+    if not rows:
+        get_logger().warning(
+            f"of the gradients of {name} none were compared: no input and output are arrays of floats with gradients; "
+            "arrays in structs are not looked at"
+        )
     if show_summary:
         print(f"gradients of {name}")
         print(f"{'input':>6} {'output':>6} {'absolute':>12} {'relative':>12}")

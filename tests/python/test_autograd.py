@@ -4,7 +4,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from _wp import MODULE, wp
+from _wp import MODULE, ON_WARP, wp
 
 autograd = import_module(f"{MODULE}.autograd")
 wp.set_module_options({"enable_backward": True})
@@ -79,3 +79,10 @@ def test_gradcheck(device):
         wp.launch(by_wrong, 2, [x], [y], device=device)
     assert not autograd.gradcheck_tape(tape, raise_exception=False, show_summary=False)
     assert autograd.gradcheck_tape(tape, blacklist_kernels=["by_wrong"], show_summary=False)
+
+
+@pytest.mark.skipif(ON_WARP, reason="Warp differs: nothing is said")
+def test_a_gradcheck_that_compares_nothing_says_so(device):
+    x, y = (wp.array([1.0, 2.0], dtype=float, device=device) for _ in range(2))
+    with pytest.warns(UserWarning, match="none were compared"):
+        autograd.gradcheck(by_wrong, dim=2, inputs=[x], outputs=[y], show_summary=False)

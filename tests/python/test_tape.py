@@ -184,6 +184,9 @@ def test_misuse():
         tape.backward(fresh("cpu"))
     with pytest.raises(RuntimeError, match="requires_grad"):
         tape.backward(wp.zeros(1, dtype=float, device="cpu"))
+    if not ON_WARP:
+        with pytest.raises(ValueError, match="2 elements"):
+            tape.backward(grads={fresh("cpu"): fresh("cpu", 2)})
 
 
 def test_record_tape_false_records_nothing(device):
