@@ -294,3 +294,32 @@ def test_graphs_keep_what_views_were_made_of():
     gc.collect()
     wp.capture_launch(graph)
     assert whole().list() == [1, 9, 9]
+
+
+@differs_from_warp("elements are not assigned")
+def test_bools_are_assigned_from_arrays_and_lists():
+    pattern = [False, True, False, False]
+    a = wp.zeros(4, dtype=wp.bool, device="cpu")
+    a[:] = wp.array(pattern, dtype=wp.bool, device="cpu")
+    assert a.numpy().tolist() == pattern
+    a[:] = [False] * 4
+    assert a.numpy().tolist() == [False] * 4
+    a[1:3] = True
+    assert a.numpy().tolist() == [False, True, True, False]
+    for value in ([0, 0], wp.zeros(2, dtype=wp.bool, device="cpu")):
+        with pytest.raises(TypeError, match="bool"):
+            a.fill_(value)
+    a.fill_(np.bool_(True))
+    a.fill_(np.zeros((), bool))
+    assert a.numpy().tolist() == [False] * 4
+
+
+@differs_from_warp("elements are not assigned")
+def test_one_vector_of_an_array_is_copied_not_read(device):
+    source = wp.array([[1.0, 2.0, 3.0]], dtype=wp.vec3, device=device)
+    target = wp.zeros(1, dtype=wp.vec3, device=device)
+    with wp.ScopedCapture(device=device) as capture:
+        target[:] = source
+    source.fill_(5.0)
+    wp.capture_launch(capture.graph)
+    assert target.numpy().tolist() == [[5.0, 5.0, 5.0]]

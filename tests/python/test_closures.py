@@ -227,3 +227,56 @@ def test_generators_in_static_see_closure_variables():
         return summed
 
     assert [run(make(factor), int, 1)[0] for factor in (1, 10)] == [3, 30]
+
+
+def other_functions_of_one_name(simple):
+    if simple:
+
+        @wp.func
+        def shifted(x: float):
+            return x + 10.0
+
+    else:
+
+        @wp.func
+        def shifted(x: float, y: float = 3.0):
+            return x + y
+
+    @wp.kernel
+    def shift(out: wp.array(dtype=float)):
+        out[0] = shifted(1.0)
+
+    return shift
+
+
+def test_functions_of_other_runs_of_a_factory_are_no_overloads(device):
+    out = wp.zeros(1, dtype=float, device=device)
+    found = []
+    first, second = other_functions_of_one_name(True), other_functions_of_one_name(False)
+    for kernel in (first, second, other_functions_of_one_name(True), other_functions_of_one_name(False)):
+        wp.launch(kernel, dim=1, inputs=[out], device=device)
+        found.append(float(out.numpy()[0]))
+    assert found == [11.0, 4.0, 11.0, 4.0]
+
+
+def functions_that_call_later_ones(n):
+    @wp.func
+    def outer(x: float):
+        return inner(x) + 1.0
+
+    @wp.func
+    def inner(x: float):
+        return x * float(n)
+
+    @wp.kernel
+    def nested(out: wp.array(dtype=float)):
+        out[0] = outer(1.0)
+
+    return nested
+
+
+def test_a_factory_whose_functions_call_later_ones_runs_again(device):
+    out = wp.zeros(1, dtype=float, device=device)
+    for n in (1, 2, 1):
+        wp.launch(functions_that_call_later_ones(n), dim=1, inputs=[out], device=device)
+        assert out.numpy()[0] == n + 1.0

@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 import pytest
-from _support import differs_from_warp, run_child
+from _support import child_path, differs_from_warp, run_child
 from _wp import wp
 
 pytestmark = differs_from_warp("its kernels run on one thread of the CPU")
@@ -176,3 +176,47 @@ def test_impossible_numbers_are_refused(threads, wrong):
     with pytest.raises(ValueError, match="cpu_threads"):
         wp.config.cpu_threads = wrong
     assert wp.config.cpu_threads == before
+
+
+FORKS = """
+import os, signal, threading, warnings
+import numpy as np
+from _wp import wp
+
+warnings.simplefilter("ignore")
+
+@wp.kernel
+def count(a: wp.array(dtype=int), out: wp.array(dtype=int)):
+    wp.atomic_add(out, a[wp.tid()], 1)
+
+N = 500_000
+a, out = wp.array(np.ones(N), dtype=int, device="cpu"), wp.zeros(10, dtype=int, device="cpu")
+wp.launch(count, dim=N, inputs=[a, out], device="cpu")
+ended = threading.Event()
+
+def others():
+    while not ended.is_set():
+        wp.launch(count, dim=N, inputs=[a, out], device="cpu")
+
+thread = threading.Thread(target=others)
+thread.start()
+fine = 0
+for _ in range(5):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        out.zero_()
+        wp.launch(count, dim=N, inputs=[a, out], device="cpu")
+        os._exit(0 if out.numpy()[1] == N else 1)
+    fine += os.waitpid(child, 0)[1] == 0
+ended.set()
+thread.join()
+print(fine)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system does not fork")
+def test_a_process_that_is_forked_during_a_launch_launches_too(tmp_path):
+    program = tmp_path / "forks.py"
+    program.write_text(FORKS)
+    assert run_child(program, env=child_path()).stdout.split() == ["5"]

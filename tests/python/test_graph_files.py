@@ -363,3 +363,25 @@ def test_a_drawing(tmp_path):
     wp.capture_debug_dot_print(graph, str(tmp_path / "graph.dot"))
     text = (tmp_path / "graph.dot").read_text()
     assert text.startswith("digraph") and "launch mix" in text and "array_scan" in text and "->" in text
+
+
+@wp.struct
+class Link:
+    values: wp.array(dtype=int)
+    factor: int
+
+
+@wp.kernel
+def follow(links: wp.array(dtype=Link), out: wp.array(dtype=int)):
+    i = wp.tid()
+    out[i] = links[i].values[0] * links[i].factor
+
+
+def test_arrays_that_lie_in_elements_of_others_cannot_be_saved(tmp_path):
+    link = Link()
+    link.values, link.factor = wp.array([3], dtype=int, device="cpu"), 2
+    links, out = wp.array([link, link], dtype=Link, device="cpu"), wp.zeros(2, dtype=int, device="cpu")
+    with wp.ScopedCapture(device="cpu") as capture:
+        wp.launch(follow, dim=2, inputs=[links, out], device="cpu")
+    with pytest.raises(RuntimeError, match="argument `links` has structs with arrays as elements"):
+        wp.capture_save(capture.graph, str(tmp_path / "links.inkle"), outputs={"out": out})

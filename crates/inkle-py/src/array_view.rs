@@ -147,21 +147,16 @@ pub fn set(array: &Bound<'_, Array>, key: &Bound<'_, PyAny>, value: &Bound<'_, P
     let runtime = array.get().with_grad(py)?;
     let part = runtime.select(&indices(key, runtime.ndim())?).into_py(py)?;
     let target = view_of(array, part, array.get().dtype_object(py)?)?;
-    if let Ok(bytes) = array_new::element_bytes(value, runtime.dtype()) {
-        array_new::fill_bytes(target.get(), value, &bytes)?;
-        return crate::tape::record_fill(&target);
+    if let Ok(src) = value.cast::<Array>() {
+        let src = gathered_on_tape(src)?;
+        array_io::assign_exactly(&target, &src)?;
+        return crate::tape::record_copy(&target, &src, [0; 3]);
     }
-    match value.cast::<Array>() {
-        Ok(src) => {
-            let src = gathered_on_tape(src)?;
-            array_io::assign_exactly(&target, &src)?;
-            crate::tape::record_copy(&target, &src, [0; 3])
-        }
-        Err(_) => {
-            array_io::assign_exactly(&target, value)?;
-            crate::tape::record_fill(&target)
-        }
+    match array_new::element_bytes(value, runtime.dtype()) {
+        Ok(bytes) => array_new::fill_bytes(target.get(), value, &bytes)?,
+        Err(_) => array_io::assign_exactly(&target, value)?,
     }
+    crate::tape::record_fill(&target)
 }
 
 /// A view of the same bytes with another element type.

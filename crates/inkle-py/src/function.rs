@@ -154,7 +154,7 @@ impl Function {
         self.definition.key
     }
 
-    /// Makes a function; one of the same name and module with other annotations becomes an overload.
+    /// Makes a function; if its scope has one of its name with other annotations, it becomes an overload of that.
     ///
     /// # Errors
     /// `TypeError` when the object is no Python function.
@@ -173,6 +173,7 @@ impl Function {
             Some(earlier) => {
                 let earlier = earlier.cast::<Function>()?.get();
                 let mut set: Vec<_> = earlier.overloads.lock().unwrap_or_else(|e| e.into_inner()).clone();
+                let is_in_scope = earlier.is_in_scope(function)?;
                 let mut overloads = Vec::new();
                 let mut repeated = false;
                 for other in &set {
@@ -181,6 +182,10 @@ impl Function {
                 if !repeated {
                     // Kernels that call it by its name mean the new one from their next launch on.
                     crate::kernel::EPOCH.fetch_add(1, Ordering::Relaxed);
+                }
+                // Another run of a function that makes functions has made those.
+                if !is_in_scope {
+                    set.clear();
                 }
                 for other in set.drain(..) {
                     let (theirs, ours) = (parameters(other.function.bind(py))?, parameters(function)?);
@@ -196,7 +201,8 @@ impl Function {
                     overloads.push(other);
                 }
                 // A redefinition starts a set of its own, so that code which holds the older object keeps it.
-                if overloads.len() == earlier.overloads.lock().unwrap_or_else(|e| e.into_inner()).len() {
+                let count = earlier.overloads.lock().unwrap_or_else(|e| e.into_inner()).len();
+                if is_in_scope && overloads.len() == count {
                     earlier.overloads.lock().unwrap_or_else(|e| e.into_inner()).push(definition.clone());
                     earlier.overloads.clone()
                 } else {
@@ -214,6 +220,15 @@ impl Function {
         let declared = Bound::new(py, declared)?;
         functions.set_item(name, &declared)?;
         Ok(declared)
+    }
+
+    /// Whether the scope in which `function` is made has this one by its name.
+    fn is_in_scope(&self, function: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let py = function.py();
+        let name: String = function.getattr(intern!(py, "__name__"))?.extract()?;
+        let known = scope::caller_local(py, &name)?;
+        let known = known.as_ref().and_then(|known| known.cast::<Function>().ok());
+        Ok(known.is_some_and(|known| Arc::ptr_eq(&known.get().overloads, &self.overloads)))
     }
 }
 

@@ -6,12 +6,13 @@
 
 use half::{bf16, f16};
 use inkle_ir::{Constant, Scalar, ScalarKind};
-use pyo3::exceptions::PyZeroDivisionError;
+use pyo3::exceptions::{PyTypeError, PyZeroDivisionError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt};
 use pyo3::{IntoPyObjectExt, ffi};
 
+use crate::error::class_name;
 use crate::module::config;
 use crate::scalar::{ScalarValue, scalar_object};
 
@@ -111,7 +112,11 @@ pub fn from_python(object: &Bound<'_, PyAny>, scalar: Scalar) -> PyResult<Consta
             }
             Ok(Constant::Float(object.extract::<f64>()?))
         }
-        ScalarKind::Bool => Ok(Constant::Bool(object.is_truthy()?)),
+        ScalarKind::Bool => match object.len() {
+            // Lists and arrays have a truth too, that of their length.
+            Ok(_) => Err(PyTypeError::new_err(format!("a bool is wanted, not {}", class_name(object)))),
+            Err(_) => Ok(Constant::Bool(object.is_truthy()?)),
+        },
         ScalarKind::Signed | ScalarKind::Unsigned => {
             if let Ok(int) = object.cast::<PyInt>() {
                 return Ok(round(scalar, Constant::Int(low_bits(int)?.into())));

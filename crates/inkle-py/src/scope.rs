@@ -1,7 +1,7 @@
 //! What names mean to a Python function: closure, globals, built-ins; and its annotations.
 
 use inkle_frontend::pattern::Pattern;
-use pyo3::exceptions::PyNameError;
+use pyo3::exceptions::{PyNameError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
@@ -19,8 +19,7 @@ pub fn lookup<'py>(function: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<
     for (index, variable) in free.iter().enumerate() {
         if variable.cast::<PyString>()?.to_str()? == name {
             let cells = function.getattr(intern!(py, "__closure__"))?;
-            // A cell is empty until the enclosing function has assigned the variable.
-            return cells.get_item(index)?.getattr_opt(intern!(py, "cell_contents"));
+            return contents(&cells.get_item(index)?);
         }
     }
     let globals = globals(function)?;
@@ -34,6 +33,35 @@ fn globals<'py>(function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
     Ok(function.getattr(intern!(function.py(), "__globals__"))?.cast_into::<PyDict>()?)
 }
 
+/// The value in a cell, which is empty until the enclosing function has assigned the variable.
+fn contents<'py>(cell: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = cell.py();
+    match cell.getattr(intern!(py, "cell_contents")) {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_instance_of::<PyValueError>(py) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// What the code that calls into this package has by a name, in the scope in which it runs.
+///
+/// # Errors
+/// What Python raises while looking.
+pub fn caller_local<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let mut frame = py.import(intern!(py, "sys"))?.call_method1(intern!(py, "_getframe"), (0,))?;
+    while !frame.is_none() {
+        let module =
+            frame.getattr(intern!(py, "f_globals"))?.call_method1(intern!(py, "get"), ("__name__",))?;
+        let is_ours = module.extract::<&str>().is_ok_and(|m| m == "inkle" || m.starts_with("inkle."));
+        if !is_ours {
+            let found = frame.getattr(intern!(py, "f_locals"))?.call_method1(intern!(py, "get"), (name,))?;
+            return Ok((!found.is_none()).then_some(found));
+        }
+        frame = frame.getattr(intern!(py, "f_back"))?;
+    }
+    Ok(None)
+}
+
 /// The closure variables of a function that have values.
 pub fn closure<'py>(function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
     let py = function.py();
@@ -41,7 +69,7 @@ pub fn closure<'py>(function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>
     let free = function.getattr(intern!(py, "__code__"))?.getattr(intern!(py, "co_freevars"))?;
     let cells = function.getattr(intern!(py, "__closure__"))?;
     for (index, name) in free.cast::<PyTuple>()?.iter().enumerate() {
-        if let Some(value) = cells.get_item(index)?.getattr_opt(intern!(py, "cell_contents"))? {
+        if let Some(value) = contents(&cells.get_item(index)?)? {
             variables.set_item(name, value)?;
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use inkle_ir::Type;
 use inkle_runtime::elf::LoadedObject;
 use inkle_runtime::{Allocation, Array, CpuFunction, CudaFunction, CudaModule, Device, Loaded, RuntimeError};
 
@@ -213,6 +214,35 @@ pub struct SaveOptions {
     pub without_ir: bool,
 }
 
+/// Refuses kernels that find arrays in the elements of others: in another process the addresses there mean nothing.
+fn refuse_addresses_in_memory(stream: &OpStream) -> Result<(), BundleError> {
+    fn holds_arrays(ty: Type) -> bool {
+        match ty {
+            Type::Array(_) | Type::Ref(_) => true,
+            Type::Struct(s) => s.fields.iter().any(|field| holds_arrays(field.ty)),
+            _ => false,
+        }
+    }
+    fn leads_to_arrays(ty: Type) -> bool {
+        match ty {
+            Type::Array(array) => holds_arrays(array.elem),
+            Type::Struct(s) => s.fields.iter().any(|field| leads_to_arrays(field.ty)),
+            _ => false,
+        }
+    }
+    for kernel in &stream.kernels {
+        if let Some(param) = kernel.params.iter().find(|param| leads_to_arrays(param.ty)) {
+            let what = format!(
+                "a graph with kernel `{}`, whose argument `{}` has structs with arrays as elements, so that other arrays are \
+                 found by their addresses in memory,",
+                kernel.name, param.name
+            );
+            return Err(BundleError::NotSavable { what });
+        }
+    }
+    Ok(())
+}
+
 impl Graph {
     /// The graph as a bundle, with its memory as it is now.
     ///
@@ -221,7 +251,8 @@ impl Graph {
     ///
     /// # Errors
     /// [`BundleError::Compile`] for a target that was named, or when a kernel compiles for none;
-    /// [`BundleError::NotSavable`] for a graph that came from a bundle itself; [`BundleError::SameName`].
+    /// [`BundleError::NotSavable`] for a graph that came from a bundle itself, and for one whose kernels find arrays by
+    /// addresses in the elements of others; [`BundleError::SameName`].
     pub fn save(&self, options: &SaveOptions) -> Result<Bundle, GraphError> {
         if self.is_loaded() {
             let what = "a graph that was loaded from a file: copy the file; it".to_owned();
@@ -229,6 +260,7 @@ impl Graph {
         }
         self.whole("be saved")?;
         let mut stream = self.ops().clone();
+        refuse_addresses_in_memory(&stream)?;
         let mut memory = Vec::new();
         for (index, bound) in self.memory().iter().enumerate() {
             let region = &stream.regions[index];

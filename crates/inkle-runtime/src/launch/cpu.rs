@@ -18,7 +18,7 @@
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
+use std::sync::{Arc, PoisonError, RwLockReadGuard, TryLockError};
 
 use inkle_ir::{IN_ORDER, Updates};
 
@@ -26,6 +26,7 @@ use super::apart::{self, Cut, Parts, Scratch};
 use super::cost::{note_cost, ticks};
 use super::late::{Late, MakeLate};
 use super::pool;
+use super::updates::updates;
 use crate::elf::LoadedObject;
 use crate::error::RuntimeError;
 use crate::symbols::FailureScope;
@@ -82,20 +83,16 @@ fn measures_anew(launch: u32) -> bool {
     launch.is_multiple_of(FORGET_EVERY) || launch > 1 && launch < FORGET_EVERY && launch.is_power_of_two()
 }
 
-/// Held exclusively by launches whose updates are plain, and shared by all others that update memory. What is in it is
-/// for the former.
-static UPDATES: RwLock<Scratch> = RwLock::new(Scratch::new());
-
 /// Waits until no launch's updates are plain. A worker does others' work meanwhile: that launch may wait for it.
 fn beside_others() -> RwLockReadGuard<'static, Scratch> {
     loop {
-        match UPDATES.try_read() {
+        match updates().try_read() {
             Ok(guard) => return guard,
             Err(TryLockError::Poisoned(error)) => return error.into_inner(),
             Err(TryLockError::WouldBlock) => {}
         }
         if !pool::work_elsewhere() {
-            return UPDATES.read().unwrap_or_else(PoisonError::into_inner);
+            return updates().read().unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -272,14 +269,14 @@ impl CpuFunction {
         failures: &FailureScope,
     ) -> Result<(), RuntimeError> {
         if let Some(alone) = self.alone
-            && let Ok(_only) = UPDATES.try_write()
+            && let Ok(_only) = updates().try_write()
         {
             // SAFETY: as for `run`; the lock keeps other updates away.
             failures.enter(|| unsafe { alone(params.as_ptr().cast(), 0, size) });
             return Ok(());
         }
         let beside = self.beside()?;
-        let _others = UPDATES.read().unwrap_or_else(PoisonError::into_inner);
+        let _others = updates().read().unwrap_or_else(PoisonError::into_inner);
         failures.enter(|| beside.run(params, 0, size));
         Ok(())
     }
@@ -351,13 +348,13 @@ impl CpuFunction {
             let mut end = size;
             match self.form(params, rest) {
                 Form::Alone => {
-                    if let Ok(_only) = UPDATES.try_write() {
+                    if let Ok(_only) = updates().try_write() {
                         begin = self.run_alone(alone, params, begin, size, failures);
                         continue;
                     }
                 }
                 Form::Apart(plan) => {
-                    if let Ok(mut scratch) = UPDATES.try_write() {
+                    if let Ok(mut scratch) = updates().try_write() {
                         return self.run_apart(alone, &plan, params, begin..size, &mut scratch, failures);
                     }
                 }
@@ -730,7 +727,7 @@ mod tests {
             function.launch(&address, 1000).unwrap();
         }
         assert_eq!((counter.load(Ordering::Relaxed), made.load(Ordering::Relaxed)), (20_000, 0));
-        let others = UPDATES.read().unwrap();
+        let others = updates().read().unwrap();
         for _ in 0..20 {
             function.launch(&address, 1000).unwrap();
         }

@@ -7,6 +7,7 @@ mod cuda;
 mod late;
 pub(crate) mod pool;
 mod share;
+mod updates;
 
 pub use cpu::{CpuEntry, CpuFunction};
 pub use cuda::{CudaFunction, CudaModule, LaunchConfig};
