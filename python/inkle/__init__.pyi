@@ -383,7 +383,7 @@ class Launch:
     def kernel(self) -> Any:
         """The kernel."""
     def launch(self, stream: Any = ...) -> Any:
-        """Runs the launch on `stream`, or on the one it was recorded for."""
+        """Runs the launch on `stream`, or on the one it was recorded for. A tape records it, with the arguments of that time."""
     @property
     def max_blocks(self) -> Any:
         """The most blocks on a GPU; 0 for no limit."""

@@ -7,6 +7,7 @@ use inkle_diag::{Diagnostics, FileId, Span};
 use inkle_frontend::check_kernel;
 use inkle_frontend::env::{
     Binding, ConstValue, Environment, FunctionKey, FunctionSource, LibraryFunction, ObjectKey, ParamSpec,
+    Rules,
 };
 use inkle_frontend::pattern::Pattern;
 use inkle_frontend::tree::{Expr, ExprKind, FunctionDef, ParamDef, ParamKind, Stmt, StmtKind};
@@ -341,5 +342,11 @@ impl Environment for CallEnvironment<'_> {
 
     fn library_names(&self) -> Vec<String> {
         library_names()
+    }
+
+    /// Elements are changed in Rust only: there also the state of random numbers may be one.
+    fn rules(&self) -> Rules {
+        let is_changed = |slot: &HostArgument| matches!(slot, HostArgument::Changed(_));
+        if self.shape.args.iter().any(is_changed) { Rules::Rust } else { Rules::Python }
     }
 }

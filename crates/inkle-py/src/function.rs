@@ -226,7 +226,7 @@ impl Function {
     fn is_in_scope(&self, function: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = function.py();
         let name: String = function.getattr(intern!(py, "__name__"))?.extract()?;
-        let known = scope::caller_local(py, &name)?;
+        let known = scope::where_made(function, &name)?;
         let known = known.as_ref().and_then(|known| known.cast::<Function>().ok());
         Ok(known.is_some_and(|known| Arc::ptr_eq(&known.get().overloads, &self.overloads)))
     }

@@ -43,17 +43,16 @@ fn contents<'py>(cell: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>
     }
 }
 
-/// What the code that calls into this package has by a name, in the scope in which it runs.
+/// What a name means where a function is being made: in the innermost running code of its module.
 ///
 /// # Errors
 /// What Python raises while looking.
-pub fn caller_local<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+pub fn where_made<'py>(function: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = function.py();
+    let globals = globals(function)?;
     let mut frame = py.import(intern!(py, "sys"))?.call_method1(intern!(py, "_getframe"), (0,))?;
     while !frame.is_none() {
-        let module =
-            frame.getattr(intern!(py, "f_globals"))?.call_method1(intern!(py, "get"), ("__name__",))?;
-        let is_ours = module.extract::<&str>().is_ok_and(|m| m == "inkle" || m.starts_with("inkle."));
-        if !is_ours {
+        if frame.getattr(intern!(py, "f_globals"))?.is(&globals) {
             let found = frame.getattr(intern!(py, "f_locals"))?.call_method1(intern!(py, "get"), (name,))?;
             return Ok((!found.is_none()).then_some(found));
         }
