@@ -43,7 +43,7 @@ fn contents<'py>(cell: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>
     }
 }
 
-/// What a name means where a function is being made: in the innermost running code of its module.
+/// What a name means where a function is being made: in the running code of its module, from the inside.
 ///
 /// # Errors
 /// What Python raises while looking.
@@ -54,7 +54,10 @@ pub fn where_made<'py>(function: &Bound<'py, PyAny>, name: &str) -> PyResult<Opt
     while !frame.is_none() {
         if frame.getattr(intern!(py, "f_globals"))?.is(&globals) {
             let found = frame.getattr(intern!(py, "f_locals"))?.call_method1(intern!(py, "get"), (name,))?;
-            return Ok((!found.is_none()).then_some(found));
+            // Decorators of the module's own are code of the module, too.
+            if !found.is_none() {
+                return Ok(Some(found));
+            }
         }
         frame = frame.getattr(intern!(py, "f_back"))?;
     }
