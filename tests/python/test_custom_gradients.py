@@ -227,3 +227,46 @@ def test_functions_that_change_their_arguments(device):
     np.testing.assert_allclose(y.numpy(), [4.0, 10.0])
     tape.backward(grads={y: values([1.0, 1.0], device)})
     np.testing.assert_allclose(x.grad.numpy(), [5.0, 7.0])
+
+
+@wp.func
+def squared_element(x: wp.array(dtype=float), i: int):
+    return x[i] * x[i]
+
+
+@wp.func_grad(squared_element)
+def adj_squared_element(x: wp.array(dtype=float), i: int, adj_ret: float):
+    wp.adjoint[x][i] += 2.0 * x[i] * adj_ret
+
+
+@wp.func
+def doubled_element(x: wp.array(dtype=float), i: int):
+    return x[i] * 2.0
+
+
+@wp.func_replay(doubled_element)
+def replay_doubled_element(x: wp.array(dtype=float), i: int):
+    return x[i] + x[i]
+
+
+@wp.kernel
+def overwrite_what_a_gradient_reads(x: wp.array(dtype=float)):
+    i = wp.tid()
+    x[i] = squared_element(x, i)
+
+
+@wp.kernel
+def overwrite_what_a_replay_reads(x: wp.array(dtype=float)):
+    i = wp.tid()
+    doubled = doubled_element(x, i)
+    x[i] = doubled * doubled
+
+
+@pytest.mark.skipif(ON_WARP, reason="Warp differs: wrong gradients without a word")
+@pytest.mark.parametrize("kernel", [overwrite_what_a_gradient_reads, overwrite_what_a_replay_reads])
+def test_what_gradients_and_replays_read_must_not_be_overwritten(device, kernel):
+    x = wp.array([1.0, 2.0], dtype=float, device=device, requires_grad=True)
+    with wp.Tape() as tape:
+        wp.launch(kernel, 2, [x], device=device)
+    with pytest.raises(Exception, match="overwritten later"):
+        tape.backward(grads={x: wp.ones_like(x)})

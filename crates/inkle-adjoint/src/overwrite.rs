@@ -102,7 +102,7 @@ pub(crate) fn check(
     };
     finder.follow(made, repeated);
     let body = module.function(id).body;
-    finder.collect(Frame::OUTERMOST, body, &mut Vec::new());
+    finder.collect(Frame::OUTERMOST, body, false, &mut Vec::new());
     let Finder { mut places, reads, writes, .. } = finder;
     let mut doubtful = None;
     for read in &reads {
@@ -173,22 +173,28 @@ impl Finder<'_> {
         }
     }
 
-    fn collect(&mut self, frame: Frame, block: Block, path: &mut Vec<Step>) {
+    /// Collects what is done in a block. Of a `custom` run, whose place is in the backward pass, that is everything that it
+    /// loads.
+    fn collect(&mut self, frame: Frame, block: Block, custom: bool, path: &mut Vec<Step>) {
         let f = self.places.function(frame);
         for (position, &op) in f.block(block).ops.iter().enumerate() {
             path.push(Step { frame, block, position });
             let data = f.op(op);
             match data.kind {
+                OpKind::Load if custom => {
+                    let place = self.places.place(frame, data.operands[0]);
+                    self.reads.push(Access { path: path.clone(), place });
+                }
                 OpKind::Load => self.load(frame, op, path),
-                OpKind::Store | OpKind::Atomic(_) | OpKind::AtomicCas => {
+                OpKind::Store | OpKind::Atomic(_) | OpKind::AtomicCas if !custom => {
                     let place = self.places.place(frame, data.operands[0]);
                     self.write(place, path);
                 }
-                OpKind::Call(_) => self.call(frame, op, path),
+                OpKind::Call(_) => self.call(frame, op, custom, path),
                 _ => {}
             }
             for &inner in &data.blocks {
-                self.collect(frame, inner, path);
+                self.collect(frame, inner, custom, path);
             }
             path.pop();
         }
@@ -213,45 +219,19 @@ impl Finder<'_> {
         self.writes.entry(place.root).or_default().push(Access { path: path.to_vec(), place });
     }
 
-    fn call(&mut self, frame: Frame, op: Op, path: &mut Vec<Step>) {
-        for custom in self.customs.get(&(frame, op)).cloned().unwrap_or_default() {
-            let body = self.places.function(custom).body;
-            self.collect_loads(custom, body, path);
+    fn call(&mut self, frame: Frame, op: Op, custom: bool, path: &mut Vec<Step>) {
+        for run in self.customs.get(&(frame, op)).cloned().unwrap_or_default() {
+            let body = self.places.function(run).body;
+            self.collect(run, body, true, path);
         }
         if let Some(callee) = self.places.call_with_effects(frame, op) {
             let body = self.places.function(callee).body;
-            self.collect(callee, body, path);
-            return;
-        }
-        // C++ may write anywhere.
-        for place in self.places.given_to_native(frame, op) {
-            self.write(place, path);
-        }
-    }
-
-    /// Everything that is loaded.
-    fn collect_loads(&mut self, frame: Frame, block: Block, path: &mut Vec<Step>) {
-        let f = self.places.function(frame);
-        for (position, &op) in f.block(block).ops.iter().enumerate() {
-            path.push(Step { frame, block, position });
-            let data = f.op(op);
-            match data.kind {
-                OpKind::Load => {
-                    let place = self.places.place(frame, data.operands[0]);
-                    self.reads.push(Access { path: path.clone(), place });
-                }
-                OpKind::Call(_) => {
-                    if let Some(callee) = self.places.call_with_effects(frame, op) {
-                        let body = self.places.function(callee).body;
-                        self.collect_loads(callee, body, path);
-                    }
-                }
-                _ => {}
+            self.collect(callee, body, custom, path);
+        } else if !custom {
+            // C++ may write anywhere.
+            for place in self.places.given_to_native(frame, op) {
+                self.write(place, path);
             }
-            for &inner in &data.blocks {
-                self.collect_loads(frame, inner, path);
-            }
-            path.pop();
         }
     }
 }
