@@ -653,6 +653,9 @@ mod tests {
     }
 
     /// Parameter block: the address of one counter. Each thread adds one.
+    /// Held by tests whose launches update memory: they count which form ran, and share a process under `cargo test`.
+    static UPDATING: Mutex<()> = Mutex::new(());
+
     unsafe extern "C" fn add_one(params: *const u8, begin: u64, end: u64) {
         // SAFETY: the test passes the address of a live atomic.
         let counter =
@@ -677,6 +680,7 @@ mod tests {
 
     #[test]
     fn plain_updates_run_alone_whoever_launches() {
+        let _alone = UPDATING.lock().unwrap_or_else(PoisonError::into_inner);
         let counter = AtomicU64::new(0);
         let address = [std::ptr::from_ref(&counter).expose_provenance() as u64];
         let functions: Vec<CpuFunction> = (0..4)
@@ -720,6 +724,7 @@ mod tests {
 
     #[test]
     fn the_other_form_is_made_once_others_update_memory_meanwhile() {
+        let _alone = UPDATING.lock().unwrap_or_else(PoisonError::into_inner);
         let counter = AtomicU64::new(0);
         let address = [std::ptr::from_ref(&counter).expose_provenance() as u64];
         let ((function, made), (failing, _)) = (early(false), early(true));
