@@ -17,8 +17,8 @@ static LATER: AtomicPtr<RwLock<Scratch>> = AtomicPtr::new(std::ptr::null_mut());
 pub fn updates() -> &'static RwLock<Scratch> {
     static WATCH: Once = Once::new();
     WATCH.call_once(|| {
-        // SAFETY: the handler is a function of this library, which is never unloaded. It only allocates, which the C library
-        // allows there, and stores a pointer.
+        // SAFETY: the handler is a function of this library, and the C library forgets it when this one is unloaded. It only
+        // allocates, which the C library allows there, and stores a pointer.
         unsafe { libc::pthread_atfork(None, None, Some(forked)) };
     });
     // SAFETY: the pointer is null or from `forked`, which leaks what it points to.
