@@ -8,13 +8,18 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
-use inkle_ir::{ArrayDesc, LaunchBounds, MAX_DIMS, Scalar, TouchedArray, Updates, Use};
+use inkle_ir::{LaunchBounds, MAX_DIMS, Scalar, Updates, Use};
 use smallvec::SmallVec;
 
+use self::extent::{Desc, Extent};
+use self::sums::move_sums;
 use super::cpu::CpuEntry;
 use super::pool;
 use crate::error::RuntimeError;
 use crate::symbols::FailureScope;
+
+mod extent;
+mod sums;
 
 /// The most bytes of all copies together.
 const MAX_COPIES: u64 = 128 << 20;
@@ -103,13 +108,6 @@ impl Parts {
     pub fn forget(&self) {
         self.state.store(0, Ordering::Relaxed);
     }
-}
-
-/// A range of addresses.
-#[derive(Clone, Copy)]
-struct Extent {
-    first: u64,
-    end: u64,
 }
 
 impl Plan {
@@ -288,166 +286,10 @@ fn is_apart(mask: u8, params: &[u64]) -> bool {
     (0..MAX_DIMS).all(|d| mask >> d & 1 != 0 || dim(d) <= 1)
 }
 
-/// An array as a parameter block has it.
-struct Desc {
-    /// Which word is the address.
-    word: usize,
-    address: u64,
-    size: u64,
-    shape: SmallVec<[u64; MAX_DIMS]>,
-    strides: SmallVec<[i64; MAX_DIMS]>,
-}
-
-impl Desc {
-    fn of(array: &TouchedArray, params: &[u64]) -> Option<Desc> {
-        use std::mem::offset_of;
-        let start = array.descriptor as usize / 8;
-        let word = start + usize::from(array.gradient);
-        const { assert!(offset_of!(ArrayDesc, data) == 0 && offset_of!(ArrayDesc, grad) == 8) };
-        let ndim = usize::from(array.ndim);
-        let extent = |d: usize| {
-            let pair = params.get(start + offset_of!(ArrayDesc, shape) / 8 + d / 2)?;
-            Some((*pair >> (32 * (d % 2))) as u32)
-        };
-        let stride = |d: usize| Some(*params.get(start + offset_of!(ArrayDesc, strides) / 8 + d)? as i64);
-        Some(Desc {
-            word,
-            address: *params.get(word)?,
-            size: array.size.into(),
-            shape: (0..ndim).map(|d| extent(d).map(u64::from)).collect::<Option<_>>()?,
-            strides: (0..ndim).map(stride).collect::<Option<_>>()?,
-        })
-    }
-
-    /// The bytes of all elements; `None` when there are none.
-    fn extent(&self) -> Option<Extent> {
-        if self.address == 0 || self.shape.contains(&0) {
-            return None;
-        }
-        let (mut first, mut end) = (self.address, self.address.saturating_add(self.size));
-        for (&extent, &stride) in self.shape.iter().zip(&self.strides) {
-            let way = (extent - 1).saturating_mul(stride.unsigned_abs());
-            if stride < 0 {
-                first = first.saturating_sub(way);
-            } else {
-                end = end.saturating_add(way);
-            }
-        }
-        Some(Extent { first, end })
-    }
-
-    /// Whether the elements lie one after another, the last dimension's neighbours side by side.
-    fn is_compact(&self) -> bool {
-        let mut distance = self.size;
-        for (&extent, &stride) in self.shape.iter().zip(&self.strides).rev() {
-            if extent > 1 && u64::try_from(stride) != Ok(distance) {
-                return false;
-            }
-            distance = distance.saturating_mul(extent);
-        }
-        true
-    }
-}
-
-/// Does `$body` with `$ty` the type of a scalar that sums are made of.
-macro_rules! for_scalar {
-    ($scalar:expr, $ty:ident => $body:expr) => {
-        match $scalar {
-            Scalar::F32 => {
-                type $ty = f32;
-                $body
-            }
-            Scalar::F64 => {
-                type $ty = f64;
-                $body
-            }
-            Scalar::I32 | Scalar::U32 => {
-                type $ty = std::num::Wrapping<u32>;
-                $body
-            }
-            _ => {
-                type $ty = std::num::Wrapping<u64>;
-                $body
-            }
-        }
-    };
-}
-
-/// Adds the scalars at `from` to those at `to` and makes them zero; gives how many whole lines there were any in. Where nothing was added to a copy its bits are zero, and
-/// what is there stays as it is, negative zeros too.
-///
-/// # Safety
-/// Both are addresses of `bytes` bytes of such scalars, aligned, that do not overlap; nobody else uses them meanwhile. `from`
-/// begins a line, and the bytes up to the end of its last line are there, too, and zero.
-unsafe fn move_sums(to: usize, from: usize, bytes: usize, scalar: Scalar) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    {
-        /// As `move_sums_inline`, in vectors twice as long.
-        ///
-        /// # Safety
-        /// As `move_sums`.
-        #[target_feature(enable = "avx2")]
-        unsafe fn in_long_vectors(to: usize, from: usize, bytes: usize, scalar: Scalar) -> u64 {
-            // SAFETY: the caller's contract.
-            unsafe { move_sums_inline(to, from, bytes, scalar) }
-        }
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the caller's contract; the processor can.
-            return unsafe { in_long_vectors(to, from, bytes, scalar) };
-        }
-    }
-    // SAFETY: the caller's contract.
-    unsafe { move_sums_inline(to, from, bytes, scalar) }
-}
-
-/// What `move_sums` does, for whichever processor the caller is compiled for.
-///
-/// # Safety
-/// As `move_sums`.
-#[inline(always)]
-unsafe fn move_sums_inline(to: usize, from: usize, bytes: usize, scalar: Scalar) -> u64 {
-    let mut moved = 0;
-    for_scalar!(scalar, T => {
-        const PER_LINE: usize = LINE / size_of::<T>();
-        let count = bytes / size_of::<T>();
-        // SAFETY: the caller's contract.
-        let (to, from) = unsafe {
-            (
-                std::slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut::<T>(to), count),
-                std::slice::from_raw_parts_mut(
-                    std::ptr::with_exposed_provenance_mut::<[u64; LINE / 8]>(from),
-                    bytes.div_ceil(LINE),
-                ),
-            )
-        };
-        let (whole, rest) = to.as_chunks_mut::<PER_LINE>();
-        let (lines, last) = from.split_at_mut(whole.len());
-        let sum_of = |a: T, b: T| if b == T::default() { a } else { a + b };
-        // SAFETY: a line is as many such scalars, for which all bits are values.
-        let scalars = |line: [u64; LINE / 8]| unsafe { std::mem::transmute::<_, [T; PER_LINE]>(line) };
-        for (to, line) in whole.iter_mut().zip(lines) {
-            if line.iter().fold(0, |all, word| all | word) == 0 {
-                continue;
-            }
-            let sums = scalars(*line);
-            for i in 0..PER_LINE {
-                to[i] = sum_of(to[i], sums[i]);
-            }
-            *line = [0; LINE / 8];
-            moved += 1;
-        }
-        for line in last {
-            for (to, sum) in rest.iter_mut().zip(scalars(*line)) {
-                *to = sum_of(*to, sum);
-            }
-            *line = [0; LINE / 8];
-        }
-    });
-    moved
-}
-
 #[cfg(test)]
 mod tests {
+    use inkle_ir::{ArrayDesc, TouchedArray};
+
     use super::*;
 
     const HEAD: usize = size_of::<LaunchBounds>() / 8;
