@@ -5,7 +5,7 @@ use inkle_ir::{ArrayDesc, ArrayKind, Type};
 use inkle_module::{ArrayGrad, is_differentiable};
 use inkle_runtime as rt;
 use pyo3::prelude::*;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::array::Array;
 use crate::error::argument_error;
@@ -14,7 +14,7 @@ use crate::pack::{Block, Facts, Packer};
 use crate::structs::StructInstance;
 
 /// Where in the bytes of an argument arrays lie whose gradients are to be kept.
-fn kept(py: Python<'_>, argument: &Bound<'_, PyAny>) -> Vec<usize> {
+fn kept(py: Python<'_>, argument: &Bound<'_, PyAny>) -> SmallVec<[usize; 4]> {
     let keeps = |object: &Bound<'_, PyAny>| {
         let Some(array) = object.cast::<Array>().ok().and_then(Array::elements) else { return false };
         array.get().data().is_some_and(crate::array_data::Data::retains_grad)
@@ -23,7 +23,7 @@ fn kept(py: Python<'_>, argument: &Bound<'_, PyAny>) -> Vec<usize> {
         let arrays = instance.get().arrays(py).into_iter();
         return arrays.filter(|(_, a)| keeps(a.bind(py))).map(|(at, _)| at as usize).collect();
     }
-    if keeps(argument) { vec![0] } else { Vec::new() }
+    if keeps(argument) { smallvec![0] } else { SmallVec::new() }
 }
 
 /// The descriptor at the start of some bytes.
@@ -63,13 +63,13 @@ pub fn gradients(
     adjoints: &[Bound<'_, PyAny>],
     block: &mut Block<'_>,
 ) -> PyResult<Vec<ArrayGrad>> {
-    let mut grads = Vec::new();
-    let mut adjoints = adjoints.iter();
-    let mut other = vec![0u8; block.bytes.len()];
+    let mut grads = Vec::with_capacity(instance.packers.len());
+    let mut other = vec![0u8; if adjoints.is_empty() { 0 } else { block.bytes.len() }];
+    let (mut adjoints, mut arrays) = (adjoints.iter(), Vec::new());
     for (packer, argument) in instance.packers.iter().zip(arguments.iter()) {
         let argument = argument?;
         let adjoint = adjoints.next().filter(|a| !a.is_none());
-        let mut arrays = Vec::new();
+        arrays.clear();
         arrays_in(packer.ty, packer.offset, &mut arrays);
         if arrays.is_empty() {
             continue;
@@ -79,7 +79,7 @@ pub fn gradients(
             None => None,
         };
         let kept = kept(py, &argument);
-        for (at, ty) in arrays {
+        for &(at, ty) in &arrays {
             let own = desc_at(&block.bytes[at..]);
             let mut gradient = own.grad;
             let mut keeps = kept.contains(&(at - packer.offset));

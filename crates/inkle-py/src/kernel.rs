@@ -522,7 +522,7 @@ impl Kernel {
     /// Whether the kernel, its module and `inkle.config` leave the backward pass switched on.
     #[getter]
     fn has_backward(&self, py: Python<'_>) -> PyResult<bool> {
-        Settings::read(py, self).map(|settings| settings.enable_backward)
+        settings::enable_backward(py, self)
     }
 
     /// What the kernel may do with the arrays among its arguments.

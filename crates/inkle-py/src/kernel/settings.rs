@@ -44,22 +44,7 @@ impl Settings {
     }
 
     fn ask(py: Python<'_>, kernel: &Kernel) -> PyResult<Settings> {
-        let own = kernel.options.bind(py);
-        let module = kernel.module.get();
-        let config = config(py)?;
-        let get = |name: &str| -> PyResult<Option<Bound<'_, PyAny>>> {
-            if let Some(value) = own.get_item(name)?.filter(|v| !v.is_none()) {
-                return Ok(Some(value));
-            }
-            if let Some(value) = module.own_option(py, name)? {
-                return Ok(Some(value));
-            }
-            // What only kernels have is no setting of the process.
-            if ModuleOption::of(name).is_err() {
-                return Ok(None);
-            }
-            Ok(config.getattr_opt(name)?.filter(|v| !v.is_none()))
-        };
+        let get = |name: &str| setting(py, kernel, name);
         let flag = |name: &str| get(name)?.map_or(Ok(false), |v| v.is_truthy());
         let mut options = Options { verify_fp: flag("verify_fp")?, ..Options::default() };
         if let Some(mode) = get("mode")? {
@@ -94,10 +79,30 @@ impl Settings {
             options,
             check: CheckOptions { max_unroll },
             block_dim,
-            enable_backward: flag("enable_backward")?,
+            enable_backward: enable_backward(py, kernel)?,
             grid_stride,
         })
     }
+}
+
+/// What the kernel, else its module, else `inkle.config` says of a setting.
+fn setting<'py>(py: Python<'py>, kernel: &Kernel, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if let Some(value) = kernel.options.bind(py).get_item(name)?.filter(|v| !v.is_none()) {
+        return Ok(Some(value));
+    }
+    if let Some(value) = kernel.module.get().own_option(py, name)? {
+        return Ok(Some(value));
+    }
+    // What only kernels have is no setting of the process.
+    if ModuleOption::of(name).is_err() {
+        return Ok(None);
+    }
+    Ok(config(py)?.getattr_opt(name)?.filter(|v| !v.is_none()))
+}
+
+/// Whether a kernel may be run backwards; the one setting that every backward launch asks for.
+pub(super) fn enable_backward(py: Python<'_>, kernel: &Kernel) -> PyResult<bool> {
+    setting(py, kernel, "enable_backward")?.map_or(Ok(false), |v| v.is_truthy())
 }
 
 fn positive(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
