@@ -19,7 +19,7 @@ use crate::target::{CudaOutput, Target};
 use crate::value::part_count;
 
 /// Raised whenever the same input gives other code, so that caches forget what an older inkle made.
-const REVISION: u32 = 32;
+const REVISION: u32 = 33;
 
 /// Values of more parts than this are refused: every part is a register.
 const MAX_PARTS: usize = 1 << 16;
@@ -156,14 +156,14 @@ fn generate(
                 several.then(|| cpu.features_of_several_vectors())
             };
             lower.features = features(plan.lanes);
-            let updates = plan.alone.and_then(|_| Updates::of(module));
+            let mut updates = plan.alone.and_then(|_| Updates::of(module));
             // Where plain updates are always possible, atomic ones are for what runs beside others that update.
             let is_rare = updates.is_some();
             let has = |forms| !is_rare || options.forms == Forms::All || options.forms == forms;
             if has(Forms::Beside) {
                 lower.rare = is_rare;
                 let tail = if is_rare && plan.tail == Tail::Masked { Tail::Shared } else { plan.tail };
-                lower.cpu_entry(ENTRY, plan.lanes, tail)?;
+                lower.cpu_entry(ENTRY, plan.lanes, tail, None)?;
                 lower.rare = false;
                 plan.lane_by_lane = std::mem::take(&mut lower.lane_by_lane);
             }
@@ -173,8 +173,9 @@ fn generate(
             if let Some(lanes) = plan.alone.filter(|_| has(Forms::Alone)) {
                 lower.alone = true;
                 lower.features = features(lanes);
-                lower.cpu_entry(ENTRY_ALONE, lanes, plan.tail)?;
-                if let Some(updates) = updates {
+                lower.cpu_entry(ENTRY_ALONE, lanes, plan.tail, updates.as_ref())?;
+                if let Some(updates) = &mut updates {
+                    lower.note_ranges(updates);
                     lower.e.constant_words(UPDATES, &updates.to_words());
                 }
             }

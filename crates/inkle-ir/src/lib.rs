@@ -65,5 +65,5 @@ pub use op::{AtomicOp, BinaryOp, CmpOp, Constant, OpKind, UnaryOp};
 pub use parse::{MAX_NESTING, ParseError, parse};
 pub use simplify::simplify;
 pub use types::{ArrayKind, ArrayType, Field, Scalar, ScalarKind, StructType, Type};
-pub use updates::{TouchedArray, Updates, Use};
+pub use updates::{OwnRange, TouchedArray, Updates, Use};
 pub use verify::{VerifyError, VerifyErrors, verify};

@@ -32,6 +32,50 @@ pub struct TouchedArray {
     pub size: u32,
     /// What is done with them.
     pub used: Use,
+    /// Whether the code tells a worker's own range of them from the rest: see [`OwnRange`]. That is up to whoever compiles it.
+    pub has_range: bool,
+}
+
+/// A worker's own range of an array that several add to. What is added to elements there, the code adds in the array; what is
+/// added to others, in the worker's copy, of which it marks the blocks that it touches. It may do so with any element.
+///
+/// Code with such ranges gets as many as it has arrays that are [`Use::Sums`], in their order.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OwnRange {
+    /// Where it begins, bytes from the array's first element.
+    pub begin: i64,
+    /// Where it ends.
+    pub end: i64,
+    /// The index of its first element.
+    pub first: i32,
+    /// One more than that of its last element.
+    pub last: i32,
+    /// From an element of the array to that of the copy, bytes.
+    pub to_copy: u64,
+    /// The address of a byte for each block of [`OwnRange::BLOCK`] bytes of the array, which becomes 1.
+    pub marks: u64,
+    /// How many blocks there are.
+    pub blocks: u64,
+}
+
+impl OwnRange {
+    /// Bytes of a block that has one mark.
+    pub const BLOCK: u64 = 1024;
+
+    /// The most arrays with ranges.
+    pub const MOST: usize = 8;
+
+    /// The range of a worker that is alone.
+    pub const EVERYTHING: OwnRange = OwnRange {
+        begin: i64::MIN,
+        end: i64::MAX,
+        first: i32::MIN,
+        last: i32::MAX,
+        to_copy: 0,
+        marks: 0,
+        blocks: 0,
+    };
 }
 
 /// All memory that a kernel touches, where no atomic operation of it needs to be one if each worker adds to copies of the
@@ -83,6 +127,7 @@ impl Updates {
                     ndim: ty.ndim as u8,
                     size: ty.elem.size(),
                     used,
+                    has_range: false,
                 });
             }
         }
@@ -98,7 +143,8 @@ impl Updates {
                 Use::Sums(scalar) => (1, SUMMED.iter().position(|&s| s == scalar).unwrap_or(0) as u32),
                 Use::Own(mask) => (2, mask.into()),
             };
-            let flags = u32::from(array.gradient) | u32::from(array.written) << 1;
+            let flags =
+                u32::from(array.gradient) | u32::from(array.written) << 1 | u32::from(array.has_range) << 2;
             words.push(array.descriptor);
             words.push(array.size);
             words.push(flags | u32::from(array.ndim) << 8 | kind << 16 | detail << 24);
@@ -123,8 +169,8 @@ impl Updates {
                 2 => Use::Own(detail),
                 _ => return None,
             };
-            let (gradient, written) = (flags & 1 != 0, flags & 2 != 0);
-            arrays.push(TouchedArray { descriptor, gradient, written, ndim, size, used });
+            let [gradient, written, has_range] = [1, 2, 4].map(|flag| flags & flag != 0);
+            arrays.push(TouchedArray { descriptor, gradient, written, ndim, size, used, has_range });
         }
         Some(Updates { arrays })
     }
@@ -201,8 +247,9 @@ mod tests {
     fn compiled_code_carries_all_of_it() {
         let own =
             "  %q = elem %2, %j, %i : ref<f32>\n  store %q, %one\n  %most = atomic_max %q, %one : f32\n";
-        let updates = updates(&format!("{ANYWHERE}{own}")).expect("no obstacle");
+        let mut updates = updates(&format!("{ANYWHERE}{own}")).expect("no obstacle");
         assert_eq!(updates.arrays.len(), 3);
+        updates.arrays[1].has_range = true;
         let mut words = updates.to_words().into_iter();
         assert_eq!(Updates::from_words(|| words.next()), Some(updates));
     }

@@ -4,7 +4,7 @@
 //! neighbouring elements. Dimensions after it only repeat threads that the kernel cannot tell apart; they are
 //! taken as the slowest, which gives every thread exactly once and keeps the usual case, where they are one, free.
 
-use inkle_ir::{FEW_BLOCKS_ENTRY, LaunchBounds, MAX_DIMS, ParamLayout};
+use inkle_ir::{FEW_BLOCKS_ENTRY, LaunchBounds, MAX_DIMS, ParamLayout, Updates};
 use inkwell::llvm_sys::LLVMOpcode;
 use smallvec::SmallVec;
 
@@ -69,7 +69,7 @@ impl<'m> Lower<'_, 'm> {
             for &(part, offset) in &parts(param.ty) {
                 let at = self.e.byte_offset(block, place.offset + offset);
                 let value = self.load_param_part(part, at);
-                if self.machine.gpu && part == Part::Pointer {
+                if (self.machine.gpu || self.alone) && part == Part::Pointer {
                     self.pointers.push((place.offset + offset, self.before_cast(value)));
                 }
                 values.push(Val::Uniform(value));
@@ -150,13 +150,23 @@ impl<'m> Lower<'_, 'm> {
         Ok(())
     }
 
-    /// `void symbol(const u8* params, u64 begin, u64 end)`: runs the threads `begin..end`, row by row.
-    pub fn cpu_entry(&mut self, symbol: &str, lanes: u32, tail: Tail) -> Result<()> {
+    /// `void symbol(const u8* params, u64 begin, u64 end)`: runs the threads `begin..end`, row by row. Where these are `updates`
+    /// of which a worker may have ranges, the entry takes their address, too.
+    pub fn cpu_entry(
+        &mut self,
+        symbol: &str,
+        lanes: u32,
+        tail: Tail,
+        updates: Option<&Updates>,
+    ) -> Result<()> {
         self.emitted = 0;
+        self.pointers.clear();
         let layout = self.param_layout()?;
         let (ptr, int64, int32) = (self.e.ptr(0), self.e.int(64), self.e.int(32));
-        let ty = self.e.function_type(self.e.void(), &[ptr, int64, int64]);
-        let f = self.e.declare(symbol, ty);
+        let with_ranges = updates.filter(|updates| super::ranges::has_ranges(updates));
+        let types = [ptr, int64, int64, ptr];
+        let types = if with_ranges.is_some() { &types[..] } else { &types[..3] };
+        let f = self.e.declare(symbol, self.e.function_type(self.e.void(), types));
         self.function_attributes(f);
         for (name, value) in [
             ("noalias", 0),
@@ -178,6 +188,9 @@ impl<'m> Lower<'_, 'm> {
         let (block, begin, end) = (self.e.param(f, 0), self.e.param(f, 1), self.e.param(f, 2));
         let (dims, size) = self.read_bounds(block);
         let params = self.read_params(block)?;
+        if let Some(updates) = with_ranges {
+            self.read_ranges(updates, self.e.param(f, 3));
+        }
         self.begin_streams(size, &params, lanes)?;
         let k = lane_dim(self.ir) as usize;
         if k >= MAX_DIMS {

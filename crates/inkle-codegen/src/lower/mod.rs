@@ -44,6 +44,7 @@ mod memory;
 mod memory_order;
 mod native;
 mod neighbours;
+pub(crate) mod ranges;
 mod root;
 mod scattered;
 mod speculation;
@@ -141,8 +142,11 @@ pub(crate) struct Lower<'c, 'm> {
     deferred: Vec<block::Deferred>,
     /// Sums that a GPU's blocks may keep.
     sums: Option<sums::BlockSums>,
-    /// Addresses among a GPU kernel's parameters, as they were loaded, and where they lie in the block.
+    /// Addresses among a kernel's parameters, as they were loaded, and where they lie in the block: a GPU kernel's, and of code
+    /// that runs alone.
     pointers: Vec<(u32, V)>,
+    /// Workers' own ranges of what code that runs alone adds to.
+    ranges: Option<ranges::Ranges>,
     /// Indices that were wrapped where they are negative, and what they were before.
     pub wrapped: HashMap<V, neighbours::Unwrapped>,
     /// Indices that were looked at in this block, or around it, to see whether they count up.
@@ -254,6 +258,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             deferred: Vec::new(),
             sums: None,
             pointers: Vec::new(),
+            ranges: None,
             wrapped: HashMap::new(),
             countings: Vec::new(),
             speculation: None,
@@ -480,11 +485,12 @@ impl<'c, 'm> Lower<'c, 'm> {
     /// Emits a block and gives what its terminator passes on.
     pub fn block(&mut self, frame: &mut Frame<'m>, block: Block) -> Result<Vec<Parts>> {
         let function = frame.function;
-        let known = self.countings.len();
+        let known = (self.countings.len(), self.known_ranges());
         for &op in &function.block(block).ops {
             let data = function.op(op);
             if data.kind.is_terminator() {
-                self.countings.truncate(known);
+                self.countings.truncate(known.0);
+                self.forget_ranges(known.1);
                 return data.operands.iter().map(|&v| frame.get(v).cloned()).collect();
             }
             self.emitted += 1;

@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 
 use super::warp::Place;
 use super::{Lower, Result};
-use crate::emitter::{Int, V};
+use crate::emitter::{Emitter, Int, V};
 
 /// The most that a block keeps, bytes.
 const MOST_BYTES: i64 = 8 << 10;
@@ -141,7 +141,7 @@ impl<'m> Lower<'_, 'm> {
         values: &[V],
         otherwise: impl FnOnce(&mut Self) -> Result<()>,
     ) -> Result<()> {
-        let root = self.loaded_pointer(at);
+        let root = loaded_pointer(&self.e, at);
         let Some((array, memory, active)) = self.sums.as_mut().and_then(|sums| {
             let array = *sums.arrays.iter().find(|array| Some(array.address) == root)?;
             sums.happens = true;
@@ -320,21 +320,21 @@ impl<'m> Lower<'_, 'm> {
     }
 
     /// The address of the elements that are touched, as it was loaded with the parameters.
-    fn pointer_of(&self, array: &TouchedArray) -> Option<V> {
+    pub fn pointer_of(&self, array: &TouchedArray) -> Option<V> {
         let offset = if array.gradient { offset_of!(ArrayDesc, grad) } else { offset_of!(ArrayDesc, data) };
         let wanted = array.descriptor + offset as u32;
         self.pointers.iter().find(|(known, _)| *known == wanted).map(|(_, address)| *address)
     }
+}
 
-    /// The address that an address was made of by adding to it.
-    fn loaded_pointer(&self, at: V) -> Option<V> {
-        let mut at = at;
-        loop {
-            match self.e.opcode(at)? {
-                LLVMOpcode::LLVMLoad => return Some(at),
-                LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMAddrSpaceCast => at = self.e.operand(at, 0),
-                _ => return None,
-            }
+/// The address that an address was made of by adding to it.
+pub(super) fn loaded_pointer(e: &Emitter<'_>, at: V) -> Option<V> {
+    let mut at = at;
+    loop {
+        match e.opcode(at)? {
+            LLVMOpcode::LLVMLoad => return Some(at),
+            LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMAddrSpaceCast => at = e.operand(at, 0),
+            _ => return None,
         }
     }
 }

@@ -1,13 +1,16 @@
 //! Runs compiled kernels on plain buffers.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod apart;
 pub mod gpu;
 pub mod ways;
 
 use std::path::{Path, PathBuf};
 
 use inkle_codegen::{Artifact, CpuTarget, Lanes, Options, Target, compile, set_package_folders};
-use inkle_ir::{ArrayDesc, IndexedArrayDesc, LaunchBounds, Module, ParamLayout, Type, parse, verify};
+use inkle_ir::{
+    ArrayDesc, IndexedArrayDesc, LaunchBounds, Module, OwnRange, ParamLayout, Type, parse, verify,
+};
 use inkle_runtime::elf::LoadedObject;
 
 /// An argument of a kernel.
@@ -77,6 +80,9 @@ pub fn module(text: &str) -> Module {
     }
     module
 }
+
+/// A kernel's entry, and the ranges that the form for running alone takes.
+type AloneEntry = unsafe extern "C" fn(*const u8, u64, u64, *const OwnRange);
 
 /// Compiled code in memory.
 pub struct Code {
@@ -179,8 +185,10 @@ impl Code {
     fn run_on(&self, entry: &str, args: &mut [Arg], dims: &[i32], cuts: &[u64], times: usize) -> f64 {
         let size = dims.iter().map(|&d| d as u64).product();
         let entry = self.object.symbol(entry).expect("the entry");
-        // SAFETY: the entry point has this type, by the contract of `inkle_codegen`.
-        let entry: unsafe extern "C" fn(*const u8, u64, u64) = unsafe { std::mem::transmute(entry) };
+        // SAFETY: the entry point has this type, by the contract of `inkle_codegen`; only that of the form for running alone
+        // looks at ranges.
+        let entry: AloneEntry = unsafe { std::mem::transmute(entry) };
+        let everything = [OwnRange::EVERYTHING; OwnRange::MOST];
         self.with_params(args, dims, |block| {
             let mut best = f64::INFINITY;
             for _ in 0..times {
@@ -189,7 +197,7 @@ impl Code {
                 let mut begin = 0;
                 for end in ends {
                     // SAFETY: the block is laid out as the code expects, and kernels in tests stay in their arrays.
-                    unsafe { entry(block.as_ptr().cast(), begin, end) };
+                    unsafe { entry(block.as_ptr().cast(), begin, end, everything.as_ptr()) };
                     begin = end;
                 }
                 best = best.min(cpu_ms() - start);

@@ -1,24 +1,36 @@
-//! Workers that update copies of their own.
+//! Workers that update what is their own.
 //!
 //! The form of a kernel whose updates are plain can run on several threads at once if all that it does to an array is that
 //! it adds: the first worker adds to the array, each other one to a copy that starts as zeros, and when all are done the
-//! workers together add the copies to the array and make them zero again. What threads do to elements that are theirs alone needs not even that. Which arrays are of which kind
-//! the code says ([`Updates`]); whether they lie so that it holds for a launch is looked at here.
+//! workers together add the copies to the array and make them zero again.
+//!
+//! Where the threads of each worker mostly add to a part of the array that is no other's, as those of a mesh's edges do, each worker
+//! has a range of the array and adds there directly, and to a copy outside of it only ([`OwnRange`]); then there is little to be
+//! added up. Whether that is so is found by trying ([`Sharing`]).
+//!
+//! What threads do to elements that are theirs alone needs none of this. Which arrays are of which kind the code says
+//! ([`Updates`]); whether they lie so that it holds for a launch is looked at here.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
-use inkle_ir::{LaunchBounds, MAX_DIMS, Scalar, Updates, Use};
+use inkle_ir::{LaunchBounds, MAX_DIMS, OwnRange, Scalar, Updates, Use};
 use smallvec::SmallVec;
 
+use self::chunks::Chunks;
 use self::extent::{Desc, Extent};
+use self::sharing::Outcome;
+pub(super) use self::sharing::Sharing;
 use self::sums::move_sums;
-use super::cpu::CpuEntry;
+use super::cpu::AloneEntry;
 use super::pool;
 use crate::error::RuntimeError;
 use crate::symbols::FailureScope;
 
+mod chunks;
 mod extent;
+mod sharing;
 mod sums;
 
 /// The most bytes of all copies together.
@@ -33,6 +45,10 @@ const SPINS: u32 = 4096;
 /// Memory for copies, kept from launch to launch. Between launches all of it is zero.
 pub(super) type Scratch = Vec<u64>;
 
+/// Smaller arrays have no ranges: copies of them cost next to nothing.
+const SMALLEST_RANGED: usize = 16 << 10;
+const BLOCK: usize = OwnRange::BLOCK as usize;
+
 /// An array that workers have copies of.
 #[derive(Debug)]
 struct Summed {
@@ -40,16 +56,22 @@ struct Summed {
     word: usize,
     address: u64,
     bytes: usize,
+    /// The size of an element, bytes.
+    size: usize,
     scalar: Scalar,
     /// Where its copy lies in the memory of a worker, bytes.
     offset: usize,
+    /// Which of the ranges that the code gets is of this array.
+    range: usize,
+    /// Where the marks of the copy's blocks lie in the memory of a worker, if workers may have ranges of it.
+    marks: Option<usize>,
 }
 
 /// How a launch can run apart.
 #[derive(Debug)]
 pub(super) struct Plan {
     arrays: SmallVec<[Summed; 4]>,
-    /// Bytes of a worker's copies.
+    /// Bytes of a worker's copies and marks.
     bytes: usize,
     /// Some of the arrays have memory in common, so that their copies must be added one after the other.
     meet: bool,
@@ -57,57 +79,17 @@ pub(super) struct Plan {
 
 /// The threads of a launch and how they are cut.
 pub(super) struct Cut {
+    /// Where to begin: those before are done.
     pub begin: u64,
+    /// Threads of the whole launch.
     pub size: u64,
+    /// Threads of a chunk.
     pub step: u64,
     /// How many pieces may run at once.
     pub workers: usize,
-    /// How many times the launch is taken to go through the arrays ([`Parts`]).
-    pub parts: usize,
-}
-
-/// How many times launches of a kernel go through the arrays that they add to: twice where the edges of a grid lie in one array, those
-/// of each direction one after the other. Each worker has the same share of each part, and of the arrays: then it adds up
-/// what is its own, in the caches of its core. The number is found by trying: the one with which workers add least to others' shares.
-#[derive(Debug, Default)]
-pub(super) struct Parts {
-    /// How many were tried, and of these the best, from the lowest bit.
-    state: AtomicU32,
-    /// How much the best one left for others.
-    least: AtomicU64,
-}
-
-/// The numbers that are tried. Each divides the number of chunks of each worker.
-const TRIED: [usize; 5] = [1, 2, 3, 4, 6];
-
-impl Parts {
-    /// The number for the next launch.
-    pub fn next(&self) -> usize {
-        let state = self.state.load(Ordering::Relaxed);
-        let tried = (state >> 16) as usize;
-        TRIED[if tried < TRIED.len() { tried } else { (state & 0xffff) as usize }]
-    }
-
-    /// Notes what a launch left for others to add up. Of launches at one time one is noted or the other.
-    pub fn note(&self, parts: usize, left: u64) {
-        let state = self.state.load(Ordering::Relaxed);
-        let tried = (state >> 16) as usize;
-        if TRIED.get(tried) != Some(&parts) {
-            return;
-        }
-        let best = if tried == 0 || left < self.least.load(Ordering::Relaxed) {
-            self.least.store(left, Ordering::Relaxed);
-            tried as u32
-        } else {
-            state & 0xffff
-        };
-        self.state.store((tried as u32 + 1) << 16 | best, Ordering::Relaxed);
-    }
-
-    /// Tries again from now on.
-    pub fn forget(&self) {
-        self.state.store(0, Ordering::Relaxed);
-    }
+    /// How many times the launch is taken to go through the arrays of which workers have ranges ([`Sharing`]); `None` if
+    /// they have none.
+    pub parts: Option<usize>,
 }
 
 impl Plan {
@@ -115,10 +97,12 @@ impl Plan {
     pub fn new(updates: &Updates, params: &[u64]) -> Option<Plan> {
         let mut extents: SmallVec<[Option<Extent>; 16]> = SmallVec::new();
         let mut plan = Plan { arrays: SmallVec::new(), bytes: 0, meet: false };
+        let mut ranges = 0..;
         for array in &updates.arrays {
             let desc = Desc::of(array, params)?;
             let extent = desc.extent();
             extents.push(extent);
+            let range = if let Use::Sums(_) = array.used { ranges.next()? } else { 0 };
             let Some(extent) = extent else { continue };
             match array.used {
                 Use::Plain => {}
@@ -127,14 +111,22 @@ impl Plan {
                     if desc.is_compact() && extent.first.is_multiple_of(scalar.size().into()) =>
                 {
                     let bytes = usize::try_from(extent.end - extent.first).ok()?;
+                    let offset = plan.bytes;
+                    plan.bytes = plan.bytes.checked_add(bytes)?.checked_next_multiple_of(LINE)?;
+                    let marks = (array.has_range && bytes >= SMALLEST_RANGED).then_some(plan.bytes);
+                    if marks.is_some() {
+                        plan.bytes += bytes.div_ceil(BLOCK).next_multiple_of(LINE);
+                    }
                     plan.arrays.push(Summed {
                         word: desc.word,
                         address: extent.first,
                         bytes,
+                        size: array.size as usize,
                         scalar,
-                        offset: plan.bytes,
+                        offset,
+                        range,
+                        marks,
                     });
-                    plan.bytes = plan.bytes.checked_add(bytes)?.checked_next_multiple_of(LINE)?;
                 }
                 Use::Own(_) | Use::Sums(_) => return None,
             }
@@ -158,83 +150,109 @@ impl Plan {
         (bytes.checked_mul(workers as u64)? <= MAX_COPIES).then_some(bytes)
     }
 
-    /// Runs the threads of a launch. `timed` gets how long the first one took, and its
-    /// threads. Gives how many lines workers added to others' shares of the arrays.
+    /// How many blocks the arrays have of which workers can have ranges; none where arrays meet, since one worker's range of one
+    /// may be another's of the other.
+    pub fn blocks(&self) -> u64 {
+        let ranged = self.arrays.iter().filter(|array| array.marks.is_some() && !self.meet);
+        ranged.map(|array| array.bytes.div_ceil(BLOCK) as u64).sum()
+    }
+
+    /// Runs the threads of a launch. `timed` gets how long the first ones took, and how many they are.
     ///
     /// # Errors
     /// [`RuntimeError::Threads`] if the workers cannot be started.
     pub fn run(
         &self,
-        entry: CpuEntry,
+        entry: AloneEntry,
         params: &[u64],
         cut: &Cut,
         scratch: &mut Scratch,
         failures: &FailureScope,
         timed: &(dyn Fn(&dyn Fn(), u64) + Sync),
-    ) -> Result<u64, RuntimeError> {
-        let chunks = (cut.size - cut.begin).div_ceil(cut.step) as usize;
+    ) -> Result<Outcome, RuntimeError> {
+        let chunks = cut.size.div_ceil(cut.step) as usize;
+        let first_chunk = (cut.begin / cut.step) as usize;
         let workers = cut.workers.min(chunks).max(1);
-        let words = (workers - 1) * (self.bytes / 8) + LINE / 8;
-        if scratch.len() < words {
+        let words = workers * (self.bytes / 8) + LINE / 8;
+        let is_fresh = scratch.len() < words;
+        if is_fresh {
             *scratch = Vec::new();
             *scratch = vec![0; words];
         }
-        let memory = (scratch.as_mut_ptr().expose_provenance()).next_multiple_of(LINE);
-        let place = |worker: usize, array: &Summed| memory + (worker - 1) * self.bytes + array.offset;
-        let used: SmallVec<[AtomicBool; 16]> = (0..workers).map(|_| AtomicBool::new(false)).collect();
-        // Each worker begins with the chunks that are its own, its share of each part, and goes on with the others'.
-        let next_chunk: SmallVec<[AtomicUsize; 16]> = (0..workers).map(|_| AtomicUsize::new(0)).collect();
-        let share = chunks.div_ceil(cut.parts * workers);
-        let take_chunk = |worker: usize| {
-            (worker..worker + workers).map(|of| of % workers).find_map(|of| {
-                loop {
-                    // Whoever finds no chunk left knows of everyone who found one.
-                    let own = next_chunk[of].fetch_add(1, Ordering::AcqRel);
-                    let (part, at) = (own / share, own % share);
-                    let chunk = (part * workers + of) * share + at;
-                    if part >= cut.parts {
-                        return None;
-                    } else if chunk < chunks {
-                        return Some(chunk);
-                    }
-                }
-            })
+        let memory = Memory {
+            base: (scratch.as_mut_ptr().expose_provenance()).next_multiple_of(LINE),
+            of_worker: self.bytes,
+            workers,
         };
-        // Lines that were added to others' shares.
-        let left = AtomicU64::new(0);
+        let has_range = |array: &Summed| array.marks.filter(|_| cut.parts.is_some() && !self.meet);
+        let used: SmallVec<[AtomicBool; 16]> = (0..workers).map(|_| AtomicBool::new(false)).collect();
+        let dealt = Chunks::new(first_chunk..chunks, workers, cut.parts);
+        let marked = AtomicU64::new(0);
         let meeting = AtomicUsize::new(0);
         // How many workers may be running a chunk.
         let running = AtomicUsize::new(0);
         let run_chunks = |worker: usize| {
             let mut own: SmallVec<[u64; 64]> = SmallVec::new();
-            while let Some(chunk) = take_chunk(worker) {
-                if worker > 0 && own.is_empty() {
-                    own.extend_from_slice(params);
+            let mut ranges = [OwnRange::EVERYTHING; OwnRange::MOST];
+            let mut shares = dealt.begin(worker);
+            let mut known = 0..0;
+            while let Some(chunk) = dealt.take(&mut shares) {
+                let is_first = known.is_empty();
+                if shares != known {
+                    known = shares.clone();
                     for array in &self.arrays {
-                        // What is before the array's first element is before the copy's.
-                        let at = place(worker, array) as u64;
-                        own[array.word] = own[array.word].wrapping_sub(array.address).wrapping_add(at);
+                        if let Some(marks) = has_range(array) {
+                            ranges[array.range] = memory.range(worker, &shares, array, marks);
+                        } else if worker > 0 && is_first {
+                            if own.is_empty() {
+                                own.extend_from_slice(params);
+                            }
+                            // What is before the array's first element is before the copy's.
+                            let at = memory.copy(worker, array) as u64;
+                            own[array.word] = own[array.word].wrapping_sub(array.address).wrapping_add(at);
+                        }
                     }
                     used[worker].store(true, Ordering::Relaxed);
                 }
-                let block = if worker > 0 { own.as_slice() } else { params };
-                let from = cut.begin + chunk as u64 * cut.step;
-                let to = (from + cut.step).min(cut.size);
+                let block = if own.is_empty() { params } else { own.as_slice() };
+                let from = (chunk as u64 * cut.step).max(cut.begin);
+                let to = (chunk as u64 * cut.step + cut.step).min(cut.size);
                 // SAFETY: as for every launch of this block; the copies are like the arrays, and lie in `scratch`, which is
-                // borrowed here; no other worker has this one's. That updates of the arrays meet no others is the
-                // caller's lock, and that only one worker has the arrays themselves.
-                let run = || failures.enter(|| unsafe { entry(block.as_ptr().cast(), from, to) });
-                if chunk == 0 { timed(&run, to - from) } else { run() }
+                // borrowed here, as their marks do; no other worker has this one's. That updates of the arrays meet no others is
+                // the caller's lock, and that only one worker has the arrays themselves, or a range of them.
+                let run =
+                    || failures.enter(|| unsafe { entry(block.as_ptr().cast(), from, to, ranges.as_ptr()) });
+                if chunk == first_chunk { timed(&run, to - from) } else { run() }
             }
         };
-        let add_up = |by: usize, array: &Summed, from: usize, bytes: usize| {
-            for worker in (1..workers).filter(|&worker| used[worker].load(Ordering::Relaxed)) {
-                let (to, copy) = (array.address as usize + from, place(worker, array) + from);
-                // SAFETY: the copy lies in `scratch`, where it is padded to whole lines, the array is the launch's; both hold
-                // scalars of this type, aligned. Each piece is one worker's, arrays that meet are too, and no chunk is running.
-                let lines = unsafe { move_sums(to, copy, bytes, array.scalar) };
-                if worker != by {
-                    left.fetch_add(lines, Ordering::Relaxed);
+        let add_up = |array: &Summed, from: usize, bytes: usize| {
+            let first = usize::from(has_range(array).is_none());
+            for worker in (first..workers).filter(|&worker| used[worker].load(Ordering::Relaxed)) {
+                let (to, copy) = (array.address as usize + from, memory.copy(worker, array) + from);
+                match has_range(array) {
+                    None => {
+                        // SAFETY: the copy lies in `scratch`, where it is padded to whole lines, the array is the launch's; both
+                        // hold scalars of this type, aligned. Each piece is one worker's, arrays that meet are too, and no chunk
+                        // is running.
+                        unsafe { move_sums(to, copy, bytes, array.scalar) };
+                    }
+                    Some(marks) => {
+                        let at = memory.of(worker) + marks + from / BLOCK;
+                        // SAFETY: the marks lie in `scratch`; `from` begins a block, and no two pieces have one in common. Else as
+                        // above.
+                        let marks = unsafe {
+                            let marks = std::ptr::with_exposed_provenance_mut::<u8>(at);
+                            std::slice::from_raw_parts_mut(marks, bytes.div_ceil(BLOCK))
+                        };
+                        for (block, mark) in marks.iter_mut().enumerate().filter(|(_, mark)| **mark != 0) {
+                            *mark = 0;
+                            let offset = block * BLOCK;
+                            let bytes = BLOCK.min(bytes - offset);
+                            // SAFETY: as above.
+                            unsafe { move_sums(to + offset, copy + offset, bytes, array.scalar) };
+                            marked.fetch_add(1, Ordering::Relaxed);
+                        }
+                    }
                 }
             }
         };
@@ -242,7 +260,7 @@ impl Plan {
             running.fetch_add(1, Ordering::Relaxed);
             run_chunks(worker);
             running.fetch_sub(1, Ordering::Release);
-            // No chunk is left, so who comes now runs none: once nobody does, all are done.
+            // No chunk is left but those of workers that run, so who comes now runs none: once nobody does, all are done.
             let mut looks = 0;
             while running.load(Ordering::Acquire) > 0 {
                 looks += 1;
@@ -250,23 +268,56 @@ impl Plan {
             }
             if self.meet {
                 if meeting.fetch_add(1, Ordering::Relaxed) == 0 {
-                    self.arrays.iter().for_each(|array| add_up(worker, array, 0, array.bytes));
+                    self.arrays.iter().for_each(|array| add_up(array, 0, array.bytes));
                 }
                 return;
             }
             for array in &self.arrays {
-                // Whole lines, so that no two workers write to one.
+                // Whole blocks, so that no two workers write to one line, or look at one mark.
                 let bound =
-                    |worker: usize| (array.bytes * worker / workers).next_multiple_of(LINE).min(array.bytes);
+                    |worker: usize| (array.bytes * worker / workers).next_multiple_of(BLOCK).min(array.bytes);
                 let (from, end) = (bound(worker), bound(worker + 1));
-                add_up(worker, array, from, end - from);
+                add_up(array, from, end - from);
             }
         };
         pool::parallel(workers, &work)?;
         if scratch.len() * 8 > MAX_KEPT {
             *scratch = Vec::new();
         }
-        Ok(left.into_inner())
+        Ok(Outcome { marked: marked.into_inner(), is_even: dealt.were_even(), is_fresh })
+    }
+}
+
+/// Where workers' copies lie.
+struct Memory {
+    base: usize,
+    /// Bytes of each worker.
+    of_worker: usize,
+    workers: usize,
+}
+
+impl Memory {
+    fn of(&self, worker: usize) -> usize {
+        self.base + worker * self.of_worker
+    }
+
+    fn copy(&self, worker: usize, array: &Summed) -> usize {
+        self.of(worker) + array.offset
+    }
+
+    /// A worker's own range of an array whose marks lie there, for some workers' shares of it.
+    fn range(&self, worker: usize, shares: &Range<usize>, array: &Summed, marks: usize) -> OwnRange {
+        let bound = |share: usize| array.bytes / array.size * share / self.workers * array.size;
+        let (from, end) = (bound(shares.start), bound(shares.end));
+        OwnRange {
+            begin: from as i64,
+            end: end as i64,
+            first: i32::try_from(from / array.size).unwrap_or(i32::MAX),
+            last: i32::try_from(end / array.size).unwrap_or(i32::MAX),
+            to_copy: (self.copy(worker, array) as u64).wrapping_sub(array.address),
+            marks: (self.of(worker) + marks) as u64,
+            blocks: array.bytes.div_ceil(BLOCK) as u64,
+        }
     }
 }
 
@@ -312,7 +363,7 @@ mod tests {
     fn array(index: usize, used: Use) -> TouchedArray {
         let descriptor = ((HEAD + index * DESC) * 8) as u32;
         let written = used != Use::Plain;
-        TouchedArray { descriptor, gradient: false, written, ndim: 1, size: 4, used }
+        TouchedArray { descriptor, gradient: false, written, ndim: 1, size: 4, used, has_range: false }
     }
 
     fn updates(uses: &[Use]) -> Updates {
@@ -355,7 +406,7 @@ mod tests {
     }
 
     /// Adds one to element `thread % 10` of the first array and two to element `thread % 7` of the second, plainly.
-    unsafe extern "C" fn add(params: *const u8, begin: u64, end: u64) {
+    unsafe extern "C" fn add(params: *const u8, begin: u64, end: u64, _: *const OwnRange) {
         let words = params.cast::<u64>();
         for (index, count, what) in [(0, 10, 1.0), (1, 7, 2.0)] {
             // SAFETY: the test's block has the addresses of arrays that are that long, which only this thread uses.
@@ -380,62 +431,81 @@ mod tests {
         let mut scratch = Scratch::new();
         for _ in 0..50 {
             let failures = FailureScope::new();
-            let cut = Cut { begin: 0, size: 700, step: 70, workers: 4, parts: 2 };
+            let cut = Cut { begin: 0, size: 700, step: 70, workers: 4, parts: Some(2) };
             plan.run(add, &params, &cut, &mut scratch, &failures, &|run, _| run()).unwrap();
         }
         let expected = |i: usize| 50.0 * (70.0 + if i < 7 { 200.0 } else { 0.0 });
         assert!((0..10).all(|i| all[i] == expected(i)), "{all:?}");
     }
 
-    #[test]
-    fn parts_are_tried_and_the_one_that_leaves_least_stays() {
-        let parts = Parts::default();
-        let left = |parts: usize| if parts == 2 { 7 } else { 100 * parts as u64 };
-        let tried: Vec<usize> = (0..8)
-            .map(|_| {
-                let next = parts.next();
-                parts.note(next, left(next));
-                next
-            })
-            .collect();
-        assert_eq!(tried, [1, 2, 3, 4, 6, 2, 2, 2]);
-        parts.forget();
-        assert_eq!(parts.next(), 1);
-        // What a launch that began before says is not taken for another's.
-        parts.note(6, 0);
-        assert_eq!(parts.next(), 1);
-    }
-
-    /// Adds one to an element, and to it again in a second part of the launch.
-    unsafe extern "C" fn add_twice(params: *const u8, begin: u64, end: u64) {
-        // SAFETY: the test's block has the address of an array of `COUNT` elements, which only this thread uses.
-        unsafe {
-            let words = params.cast::<u64>();
-            let data = std::ptr::with_exposed_provenance_mut::<f32>(words.add(HEAD).read() as usize);
-            (begin..end).for_each(|thread| *data.add(thread as usize % COUNT) += 1.0);
+    /// Adds one to an element, and to it again in a second part of the launch, in the array or in the worker's copy.
+    unsafe extern "C" fn add_twice(params: *const u8, begin: u64, end: u64, ranges: *const OwnRange) {
+        for thread in begin..end {
+            let element = thread as usize % COUNT;
+            let at = (element * size_of::<f32>()) as i64;
+            // SAFETY: the test's block has the address of an array of `COUNT` elements, and the range of it is the worker's own.
+            unsafe {
+                let range = ranges.read();
+                let mut address = params.cast::<u64>().add(HEAD).read();
+                if !(range.begin..range.end).contains(&at) {
+                    assert!(!(range.first..range.last).contains(&(element as i32)));
+                    address = address.wrapping_add(range.to_copy);
+                    let mark = std::ptr::with_exposed_provenance_mut::<u8>(range.marks as usize);
+                    *mark.add(at as usize / BLOCK) = 1;
+                }
+                *std::ptr::with_exposed_provenance_mut::<f32>(address as usize).add(element) += 1.0;
+            }
         }
         (0..10_000).for_each(|_| std::hint::spin_loop());
     }
 
-    const COUNT: usize = 2400;
+    const COUNT: usize = 9000;
+
+    fn ranged(uses: &[Use]) -> Updates {
+        let mut updates = updates(uses);
+        updates.arrays.iter_mut().for_each(|array| array.has_range = matches!(array.used, Use::Sums(_)));
+        updates
+    }
 
     #[test]
-    fn workers_that_have_their_share_of_each_part_leave_nothing_for_others() {
+    fn workers_add_to_their_own_ranges_and_to_copies_outside_of_them() {
         let mut all = vec![0.0f32; COUNT];
         let address = all.as_mut_ptr().expose_provenance() as u64;
         let params = block(1, &[(address, COUNT as i32, 4)]);
-        let plan = Plan::new(&updates(&[SUMS]), &params).expect("one array");
+        let plan = Plan::new(&ranged(&[SUMS]), &params).expect("one array");
+        assert_eq!(plan.blocks(), (4 * COUNT).div_ceil(1024) as u64);
         let mut scratch = Scratch::new();
-        let mut left = |parts: usize| {
-            let cut = Cut { begin: 0, size: 2 * COUNT as u64, step: 200, workers: 2, parts };
-            let failures = FailureScope::new();
-            plan.run(add_twice, &params, &cut, &mut scratch, &failures, &|run, _| run()).unwrap()
+        let (mut launches, mut left) = (0.0, Vec::new());
+        for (workers, parts) in [(2, 1), (2, 2), (3, 2), (4, 6), (1, 2), (2, 3)] {
+            let mut least = u64::MAX;
+            for begin in [0, 0, 0, 0, 0, 0, 0, 0, 1000, COUNT as u64] {
+                let cut = Cut { begin, size: 2 * COUNT as u64, step: 375, workers, parts: Some(parts) };
+                let failures = FailureScope::new();
+                let run = plan.run(add_twice, &params, &cut, &mut scratch, &failures, &|run, _| run());
+                least = least.min(run.unwrap().marked);
+                assert!(scratch.iter().all(|&word| word == 0), "the next launch finds zeros");
+                for done in 0..begin {
+                    all[done as usize % COUNT] += 1.0;
+                }
+                launches += 1.0;
+            }
+            left.push(least);
+        }
+        assert!(all.iter().all(|&sum| sum == 2.0 * launches), "each thread adds once");
+        // A worker may take shares of another that is late, so the least of some launches; alone it has everything.
+        assert_eq!([left[1], left[4]], [0, 0]);
+    }
+
+    #[test]
+    fn small_arrays_and_arrays_that_meet_have_no_ranges() {
+        let updates = ranged(&[SUMS, SUMS]);
+        let blocks = |first: i32, second: u64| {
+            let params = block(1, &[(1 << 20, first, 4), (second, 10, 4)]);
+            Plan::new(&updates, &params).expect("sums").blocks()
         };
-        // A worker may take chunks of another that is late, so the best of some launches.
-        let [once, twice] = [1, 2].map(|parts| (0..20).map(|_| left(parts)).min().expect("there are some"));
-        assert!(twice <= 1, "in two parts {twice} lines are left for others");
-        assert!(once <= COUNT as u64 / 16, "no more lines than there are: {once}");
-        assert!(all.iter().all(|&sum| sum == 80.0));
+        assert_eq!(blocks(8192, 4096), 32);
+        assert_eq!(blocks(4095, 4096), 0);
+        assert_eq!(blocks(8192, (1 << 20) + 64), 0);
     }
 
     #[test]
@@ -447,7 +517,7 @@ mod tests {
         let mut scratch = Scratch::new();
         for workers in [1, 2, 5, 300] {
             let failures = FailureScope::new();
-            let cut = Cut { begin: 0, size: 7000, step: 70, workers, parts: 1 + workers % 3 };
+            let cut = Cut { begin: 0, size: 7000, step: 70, workers, parts: [None, Some(2)][workers % 2] };
             let timed = |run: &dyn Fn(), threads: u64| {
                 assert_eq!(threads, 70);
                 run();

@@ -18,11 +18,11 @@
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, PoisonError, RwLockReadGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLockReadGuard, TryLockError};
 
-use inkle_ir::{IN_ORDER, Updates};
+use inkle_ir::{IN_ORDER, OwnRange, Updates};
 
-use super::apart::{self, Cut, Parts, Scratch};
+use super::apart::{self, Cut, Scratch, Sharing};
 use super::cost::{note_cost, ticks};
 use super::late::{Late, MakeLate};
 use super::pool;
@@ -34,13 +34,20 @@ use crate::symbols::FailureScope;
 /// The signature of a compiled kernel.
 pub type CpuEntry = unsafe extern "C" fn(params: *const u8, begin: u64, end: u64);
 
+/// The same of the form with plain updates. Code without ranges, as all was once, does not look at them.
+pub(super) type AloneEntry =
+    unsafe extern "C" fn(params: *const u8, begin: u64, end: u64, ranges: *const OwnRange);
+
+/// The ranges of a worker that is alone.
+static EVERYTHING: [OwnRange; OwnRange::MOST] = [OwnRange::EVERYTHING; OwnRange::MOST];
+
 /// A kernel that can be launched on the CPU.
 pub struct CpuFunction {
     entry: CpuEntry,
     params_bytes: usize,
     lanes: u64,
     /// The form with plain updates.
-    alone: Option<CpuEntry>,
+    alone: Option<AloneEntry>,
     /// The form with atomic updates, where it is made at first need; then `entry` is the other form's.
     late: Option<Late>,
     /// Threads run in order, on the thread that launches.
@@ -53,8 +60,10 @@ pub struct CpuFunction {
     alone_cost: AtomicU32,
     /// Whether `cost` was measured with threads beside each other since it was last forgotten.
     met: AtomicBool,
-    /// How launches go through what they add to.
-    parts: Parts,
+    /// What copies cost that workers add to, ticks per 1024 bytes of a worker's; zero until known.
+    copy_cost: AtomicU32,
+    /// How workers share what they add to.
+    sharing: Mutex<Sharing>,
     /// Counts short launches, of which only some are timed.
     launches: AtomicU32,
     /// Keeps the code mapped.
@@ -69,8 +78,8 @@ impl fmt::Debug for CpuFunction {
 
 /// A launch estimated above this many ticks is shared with the workers: waking them costs some microseconds.
 const SERIAL_TICKS: u64 = 60_000;
-/// About how long one chunk should take, ticks.
-const CHUNK_TICKS: u64 = 60_000;
+/// About how long one chunk should take, ticks: so little that no thread waits long for another's last one.
+const CHUNK_TICKS: u64 = 12_000;
 /// Launches of this many threads are always timed; of smaller ones, one in `TIMED_EVERY`.
 const TIMED_SIZE: u64 = 2048;
 const TIMED_EVERY: u32 = 4;
@@ -107,8 +116,10 @@ enum Form {
     Beside,
 }
 
-/// About how many bytes of copies can be made and added up again in a tick.
-const BYTES_PER_TICK: u64 = 6;
+/// About how many bytes of copies can be made and added up again in a tick, where it is not known.
+const BYTES_PER_TICK: u64 = 12;
+/// The same where most of it may not be needed, which is worth a try.
+const HOPED_PER_TICK: u64 = 100;
 
 /// Chunks per worker that updates a copy: a number with many divisors, so that of several equal parts of a launch each has as many
 /// chunks of each worker as the others.
@@ -160,14 +171,16 @@ impl CpuFunction {
         params_bytes: usize,
         lanes: u32,
     ) -> Result<(CpuFunction, bool), RuntimeError> {
-        let entry = |symbol: &str| {
-            let address = code.symbol(symbol).filter(|a| !a.is_null())?;
-            // SAFETY: the address is a symbol of code that is mapped while `code` lives, which the function keeps;
-            // that it is a kernel entry is the trust stated above.
-            Some(unsafe { std::mem::transmute::<*const (), CpuEntry>(address) })
+        let address = |symbol: &str| code.symbol(symbol).filter(|a| !a.is_null());
+        let (shared, plain) = (address(symbol), address(&format!("{symbol}_alone")));
+        // SAFETY: the addresses are symbols of code that is mapped while `code` lives, which the function keeps; that they are
+        // kernel entries is the trust stated above. Where the first form is missing its place is taken by what is there, and the
+        // caller sees to it that it is not run.
+        let (entry, alone) = unsafe {
+            let entry = |address| std::mem::transmute::<*const (), CpuEntry>(address);
+            let alone = |address| std::mem::transmute::<*const (), AloneEntry>(address);
+            (shared.or(plain).map(entry), plain.map(alone))
         };
-        let shared = entry(symbol);
-        let alone = entry(&format!("{symbol}_alone"));
         let updates = code.symbol(&format!("{symbol}_updates")).and_then(|words| {
             let mut at = words.cast::<u32>();
             Updates::from_words(|| {
@@ -179,12 +192,12 @@ impl CpuFunction {
             })
         });
         let in_order = code.symbol(IN_ORDER).is_some();
-        let any = shared.or(alone).ok_or_else(|| RuntimeError::NoSuchFunction { name: symbol.to_owned() })?;
+        let entry = entry.ok_or_else(|| RuntimeError::NoSuchFunction { name: symbol.to_owned() })?;
         let function = CpuFunction {
             alone,
             in_order,
             updates,
-            ..CpuFunction::make(any, params_bytes, lanes, Some(code))
+            ..CpuFunction::make(entry, params_bytes, lanes, Some(code))
         };
         Ok((function, shared.is_none()))
     }
@@ -215,7 +228,8 @@ impl CpuFunction {
             cost: AtomicU32::new(0),
             alone_cost: AtomicU32::new(0),
             met: AtomicBool::new(false),
-            parts: Parts::default(),
+            copy_cost: AtomicU32::new(0),
+            sharing: Mutex::default(),
             launches: AtomicU32::new(0),
             _code: code,
         }
@@ -272,7 +286,7 @@ impl CpuFunction {
             && let Ok(_only) = updates().try_write()
         {
             // SAFETY: as for `run`; the lock keeps other updates away.
-            failures.enter(|| unsafe { alone(params.as_ptr().cast(), 0, size) });
+            failures.enter(|| unsafe { alone(params.as_ptr().cast(), 0, size, EVERYTHING.as_ptr()) });
             return Ok(());
         }
         let beside = self.beside()?;
@@ -325,7 +339,7 @@ impl CpuFunction {
     /// updates memory is running.
     fn launch_updating(
         &self,
-        alone: CpuEntry,
+        alone: AloneEntry,
         params: &[u64],
         size: u64,
         failures: &FailureScope,
@@ -334,8 +348,9 @@ impl CpuFunction {
         self.launches.store(count, Ordering::Relaxed);
         if measures_anew(count) {
             self.alone_cost.store(0, Ordering::Relaxed);
+            self.copy_cost.store(0, Ordering::Relaxed);
             if count.is_multiple_of(FORGET_EVERY) {
-                self.parts.forget();
+                self.sharing().forget();
             }
             if let Some(beside) = self.beside_if_made() {
                 beside.cost.store(0, Ordering::Relaxed);
@@ -386,12 +401,20 @@ impl CpuFunction {
             && let Some(plan) = apart::Plan::new(updates, params)
             && let Some(bytes) = plan.bytes(workers)
         {
-            let (each, copies) = (alone / workers as u64, bytes / BYTES_PER_TICK);
+            let copies = match self.copy_cost.load(Ordering::Relaxed) {
+                0 if plan.blocks() > 0 && self.sharing().next().is_some() => bytes / HOPED_PER_TICK,
+                0 => bytes / BYTES_PER_TICK,
+                cost => bytes.saturating_mul(cost.into()) >> 10,
+            };
+            let each = alone / workers as u64;
             // Before it is known what atomic updates cost, copies that cost little are made.
             let beside = if shared == 0 { 2 * each } else { shared / workers as u64 };
             if each + copies <= beside.min(alone - alone / 4) {
                 return Form::Apart(plan);
             }
+            // What was measured may have been an exception, so little by little it is forgotten.
+            let cost = self.copy_cost.load(Ordering::Relaxed);
+            self.copy_cost.store(cost - cost.div_ceil(64).min(cost), Ordering::Relaxed);
         }
         if let Some(late) = self.late.as_ref().filter(|_| shared == 0 && workers > 1) {
             late.note_alone(alone);
@@ -402,32 +425,58 @@ impl CpuFunction {
     /// Runs threads from `begin` on with plain updates of copies.
     fn run_apart(
         &self,
-        alone: CpuEntry,
+        alone: AloneEntry,
         plan: &apart::Plan,
         params: &[u64],
         threads: Range<u64>,
         scratch: &mut Scratch,
         failures: &FailureScope,
     ) -> Result<(), RuntimeError> {
-        let (size, workers) = (threads.end - threads.start, pool::cpu_threads());
+        let (size, workers) = (threads.end, pool::cpu_threads());
         let chunks = workers as u64 * CHUNKS_APART;
         let step = size.div_ceil(chunks).next_multiple_of(self.lanes);
-        let parts = self.parts.next();
+        let (blocks, start) = (plan.blocks(), ticks());
+        let (parts, was_settled) = {
+            let sharing = self.sharing();
+            (sharing.next().filter(|_| blocks > 0), sharing.is_settled())
+        };
+        // What is tried may take longer than the threads do elsewhere.
+        let is_usual = blocks == 0 || was_settled;
         let cut = Cut { begin: threads.start, size: threads.end, step, workers, parts };
         let timed = |run: &dyn Fn(), threads: u64| {
             let start = ticks();
             run();
-            note_cost(&self.alone_cost, ticks().saturating_sub(start), threads);
+            if is_usual {
+                note_cost(&self.alone_cost, ticks().saturating_sub(start), threads);
+            }
         };
-        let left = plan.run(alone, params, &cut, scratch, failures, &timed)?;
-        self.parts.note(parts, left);
+        let outcome = plan.run(alone, params, &cut, scratch, failures, &timed)?;
+        let mut sharing = self.sharing();
+        if blocks > 0 {
+            sharing.note(parts, &outcome, blocks);
+        }
+        if sharing.is_settled() != was_settled {
+            self.copy_cost.store(0, Ordering::Relaxed);
+        }
+        let bytes = plan.bytes(workers).unwrap_or(0);
+        if bytes > 0 && outcome.is_even && !outcome.is_fresh && is_usual {
+            let each =
+                (size - threads.start).saturating_mul(self.alone_cost.load(Ordering::Relaxed).into()) >> 10;
+            let copies = (ticks() - start).saturating_sub(each / workers as u64);
+            note_cost(&self.copy_cost, copies, bytes);
+        }
         Ok(())
+    }
+
+    fn sharing(&self) -> MutexGuard<'_, Sharing> {
+        self.sharing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many threads a chunk has when this many are cut.
     fn step(&self, threads: u64, cost: u32) -> u64 {
         let work = threads.saturating_mul(cost.into()) >> 10;
-        let chunks = (work / CHUNK_TICKS).clamp(1, pool::cpu_threads() as u64 * CHUNKS_PER_THREAD);
+        let workers = pool::cpu_threads() as u64;
+        let chunks = (work / CHUNK_TICKS).next_multiple_of(workers).clamp(1, workers * CHUNKS_PER_THREAD);
         threads.div_ceil(chunks).next_multiple_of(self.lanes)
     }
 
@@ -435,18 +484,22 @@ impl CpuFunction {
     /// knows what both forms cost.
     fn run_alone(
         &self,
-        alone: CpuEntry,
+        alone: AloneEntry,
         params: &[u64],
         begin: u64,
         size: u64,
         failures: &FailureScope,
     ) -> u64 {
         let mut at = begin;
-        let beside = self.beside_if_made().map(|beside| (beside.entry, &beside.cost));
-        for (entry, cost) in [(alone, &self.alone_cost)].into_iter().chain(beside) {
-            if cost.load(Ordering::Relaxed) == 0 {
-                at = self.measure(entry, cost, params, at, size, failures);
-            }
+        // SAFETY: as for `run`; that nothing else updates memory meanwhile is the caller's lock.
+        let run = |from, to| unsafe { alone(params.as_ptr().cast(), from, to, EVERYTHING.as_ptr()) };
+        if self.alone_cost.load(Ordering::Relaxed) == 0 {
+            at = self.measure(&run, &self.alone_cost, at, size, failures);
+        }
+        if let Some(beside) = self.beside_if_made()
+            && beside.cost.load(Ordering::Relaxed) == 0
+        {
+            at = self.measure(&|from, to| beside.run(params, from, to), &beside.cost, at, size, failures);
         }
         if at > begin {
             return at;
@@ -454,8 +507,7 @@ impl CpuFunction {
         let count = self.launches.load(Ordering::Relaxed);
         let timed = size - begin >= TIMED_SIZE || count.is_multiple_of(TIMED_EVERY);
         let start = if timed { ticks() } else { 0 };
-        // SAFETY: as for `run`; that nothing else updates memory meanwhile is the caller's lock.
-        failures.enter(|| unsafe { alone(params.as_ptr().cast(), begin, size) });
+        failures.enter(|| run(begin, size));
         if timed {
             note_cost(&self.alone_cost, ticks().saturating_sub(start), size - begin);
         }
@@ -465,9 +517,8 @@ impl CpuFunction {
     /// Runs growing pieces from `begin` on until one is long enough to tell what threads cost; gives where it stopped.
     fn measure(
         &self,
-        entry: CpuEntry,
+        run: &dyn Fn(u64, u64),
         cost: &AtomicU32,
-        params: &[u64],
         mut begin: u64,
         size: u64,
         failures: &FailureScope,
@@ -476,8 +527,7 @@ impl CpuFunction {
         while begin < size {
             let end = (begin + piece).min(size);
             let start = ticks();
-            // SAFETY: as for `run`; of the plain form the callers see to it that it is alone.
-            failures.enter(|| unsafe { entry(params.as_ptr().cast(), begin, end) });
+            failures.enter(|| run(begin, end));
             let elapsed = ticks().saturating_sub(start);
             let threads = end - begin;
             begin = end;
@@ -514,7 +564,7 @@ impl CpuFunction {
         failures: &FailureScope,
     ) -> Result<(), RuntimeError> {
         if cost == 0 {
-            begin = self.measure(self.entry, &self.cost, params, begin, size, failures);
+            begin = self.measure(&|from, to| self.run(params, from, to), &self.cost, begin, size, failures);
             cost = self.cost.load(Ordering::Relaxed);
         }
         let rest = size - begin;
@@ -668,7 +718,7 @@ mod tests {
     static ALONE_RUNS: AtomicU32 = AtomicU32::new(0);
 
     /// The same without an exchange: loses additions of others in between.
-    unsafe extern "C" fn add_one_alone(params: *const u8, begin: u64, end: u64) {
+    unsafe extern "C" fn add_one_alone(params: *const u8, begin: u64, end: u64, _: *const OwnRange) {
         // SAFETY: the test passes the address of a live atomic.
         let counter =
             unsafe { &*std::ptr::with_exposed_provenance::<AtomicU64>(params.cast::<usize>().read()) };
@@ -718,7 +768,7 @@ mod tests {
             Ok(unsafe { CpuFunction::from_entry(add_one, 8, 8) })
         };
         // SAFETY: as above.
-        let function = unsafe { CpuFunction::from_entry(add_one_alone, 8, 8) };
+        let function = unsafe { CpuFunction::from_entry(add_one, 8, 8) };
         (CpuFunction { alone: Some(add_one_alone), late: Some(Late::new(Box::new(make))), ..function }, made)
     }
 

@@ -1,0 +1,145 @@
+//! Whether ranges of arrays pay for a kernel.
+
+/// What came of a launch.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// How many blocks of copies workers added to, of arrays of which they had ranges.
+    pub marked: u64,
+    /// Whether each worker did its share of the threads and no more.
+    pub is_even: bool,
+    /// The copies' memory was new.
+    pub is_fresh: bool,
+}
+
+/// Whether workers have ranges of what launches of a kernel add to, and how many times launches go through the arrays: twice where
+/// the edges of a grid lie in one array, those of each direction one after the other. Each worker has the same share of
+/// each part as of the arrays: then it mostly adds to what is its own. It is found by trying.
+#[derive(Debug, Default)]
+pub(crate) struct Sharing {
+    /// How many of [`TRIED`] were tried.
+    tried: usize,
+    /// The one that is good.
+    good: Option<usize>,
+    /// How often one was no good any more.
+    given_up: u32,
+    /// How many launches in a row told nothing.
+    uneven: u32,
+    /// How many there were since nothing is tried any more.
+    calm: u32,
+}
+
+/// The numbers of parts that are tried. Each divides the number of chunks of each worker.
+const TRIED: [usize; 5] = [1, 2, 3, 4, 6];
+/// Ranges are good if at most one in so many blocks is added to in copies.
+const GOOD: u64 = 8;
+/// They are no good any more if it is one in so many.
+const BAD: u64 = 2;
+/// After so many disappointments there are copies only.
+const PATIENCE: u32 = 3;
+/// So many launches in a row that tell nothing are enough of a number of parts.
+const MOST_UNEVEN: u32 = 16;
+
+impl Sharing {
+    /// The number of parts for the next launch; `None` is copies only.
+    pub fn next(&self) -> Option<usize> {
+        self.good.or_else(|| TRIED.get(self.tried).copied())
+    }
+
+    /// Whether nothing is being tried any more, and memory that is used now has been used before.
+    pub fn is_settled(&self) -> bool {
+        self.calm > 1
+    }
+
+    /// Tries again from now on, unless something good was found.
+    pub fn forget(&mut self) {
+        if self.good.is_none() {
+            *self = Sharing::default();
+        }
+        self.given_up = 0;
+    }
+
+    /// Notes what came of a launch with so many parts, whose arrays have so many blocks.
+    pub fn note(&mut self, parts: Option<usize>, outcome: &Outcome, blocks: u64) {
+        self.calm = if parts.is_none() || self.good.is_some() { self.calm.saturating_add(1) } else { 0 };
+        let Some(parts) = parts else { return };
+        if !outcome.is_even {
+            self.uneven += 1;
+            if self.good.is_none() && self.uneven >= MOST_UNEVEN {
+                *self = Sharing { tried: self.tried + 1, uneven: 0, ..*self };
+            }
+            return;
+        }
+        self.uneven = 0;
+        match self.good {
+            None if outcome.marked <= blocks / GOOD => self.good = Some(parts),
+            None => self.tried += 1,
+            Some(_) if outcome.marked >= blocks / BAD => {
+                self.given_up += 1;
+                let tried = if self.given_up < PATIENCE { 0 } else { TRIED.len() };
+                *self = Sharing { tried, given_up: self.given_up, ..Sharing::default() };
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BLOCKS: u64 = 100;
+
+    /// What `sharing` tries one after the other if launches with so many parts leave so much in copies.
+    fn tried(sharing: &mut Sharing, launches: usize, marked: impl Fn(usize) -> u64) -> Vec<Option<usize>> {
+        let launch = |_| {
+            let parts = sharing.next();
+            let marked = parts.map_or(0, &marked);
+            sharing.note(parts, &Outcome { marked, is_even: true, is_fresh: false }, BLOCKS);
+            parts
+        };
+        (0..launches).map(launch).collect()
+    }
+
+    #[test]
+    fn the_first_number_of_parts_that_leaves_little_in_copies_stays() {
+        let mut sharing = Sharing::default();
+        let found = tried(&mut sharing, 5, |parts| if parts == 3 { 2 } else { 60 });
+        assert_eq!(found, [Some(1), Some(2), Some(3), Some(3), Some(3)]);
+        assert!(sharing.is_settled());
+        sharing.forget();
+        assert_eq!(sharing.next(), Some(3), "what is good is not looked for again");
+    }
+
+    #[test]
+    fn where_none_is_good_there_are_copies_until_it_is_forgotten() {
+        let mut sharing = Sharing::default();
+        let found = tried(&mut sharing, 7, |_| 60);
+        assert_eq!(found, [Some(1), Some(2), Some(3), Some(4), Some(6), None, None]);
+        assert!(sharing.is_settled());
+        sharing.forget();
+        assert_eq!(sharing.next(), Some(1));
+    }
+
+    #[test]
+    fn what_is_no_good_any_more_is_looked_for_again_but_not_for_ever() {
+        let mut sharing = Sharing::default();
+        for _ in 0..PATIENCE {
+            assert_eq!(tried(&mut sharing, 2, |_| 0), [Some(1), Some(1)]);
+            tried(&mut sharing, 1, |_| 80);
+        }
+        assert_eq!(tried(&mut sharing, 2, |_| 0), [None, None]);
+    }
+
+    #[test]
+    fn a_launch_of_which_one_worker_did_more_tells_nothing_but_many_in_a_row_do() {
+        let mut sharing = Sharing::default();
+        let uneven = Outcome { marked: 0, is_even: false, is_fresh: false };
+        for _ in 1..MOST_UNEVEN {
+            sharing.note(Some(1), &uneven, BLOCKS);
+            assert_eq!(sharing.next(), Some(1));
+        }
+        sharing.note(Some(1), &uneven, BLOCKS);
+        assert_eq!(sharing.next(), Some(2));
+        assert!(!sharing.is_settled());
+    }
+}

@@ -1,0 +1,81 @@
+"""Kernels that add to large arrays at indices that they read: on several threads the sums must be those of one."""
+
+import numpy as np
+import pytest
+
+import inkle as wp
+
+N = 100_000
+LAUNCHES = 25
+
+
+@wp.kernel
+def pairs(
+    ends: wp.array2d(dtype=int),
+    a: wp.array(dtype=wp.vec3i),
+    b: wp.array(dtype=wp.vec3i),
+    total: wp.array(dtype=int),
+):
+    e = wp.tid()
+    i, j = ends[e, 0], ends[e, 1]
+    v = wp.vec3i(1, e, 2)
+    wp.atomic_add(a, i, v)
+    wp.atomic_sub(a, j, v)
+    wp.atomic_add(b, j, v)
+    if e % 3 == 0:
+        wp.atomic_add(b, i, v)
+    wp.atomic_add(total, 0, 1)
+
+
+def expected(ends):
+    e = np.arange(len(ends))
+    v = np.stack([np.ones_like(e), e, np.full_like(e, 2)], 1)
+    a, b = np.zeros((N, 3), int), np.zeros((N, 3), int)
+    np.add.at(a, ends[:, 0], v)
+    np.subtract.at(a, ends[:, 1], v)
+    np.add.at(b, ends[:, 1], v)
+    np.add.at(b, ends[::3, 0], v[::3])
+    return a, b
+
+
+def grid():
+    at = np.arange(N).reshape(250, 400)
+    return np.concatenate(
+        [np.stack([a.ravel(), b.ravel()], 1) for a, b in ((at[:, :-1], at[:, 1:]), (at[:-1], at[1:]))]
+    )
+
+
+RANDOM = np.random.default_rng(5)
+MESHES = {
+    "a chain": lambda: np.stack([np.arange(N - 1), np.arange(1, N)], 1),
+    "a grid": grid,
+    "a grid from its end": lambda: grid()[::-1],
+    "in any order": lambda: RANDOM.integers(0, N, (200_000, 2)),
+    "few places": lambda: RANDOM.integers(0, 50, (200_000, 2)),
+    "counted from the end": lambda: np.stack([np.arange(N), np.arange(N) - N], 1),
+}
+
+
+@pytest.mark.parametrize("mesh", MESHES)
+def test_the_sums_are_those_of_one_thread(mesh):
+    ends = MESHES[mesh]()
+    launches(ends)
+
+
+def test_meshes_in_turn_do_not_mix():
+    meshes = [make() for make in MESHES.values()]
+    for _ in range(3):
+        for ends in meshes:
+            launches(ends, 5)
+
+
+def launches(ends, count=LAUNCHES):
+    edges = wp.array(ends.astype(np.int32), dtype=int, device="cpu")
+    a, b = (wp.zeros(N, dtype=wp.vec3i, device="cpu") for _ in range(2))
+    total = wp.zeros(1, dtype=int, device="cpu")
+    for _ in range(count):
+        wp.launch(pairs, len(ends), [edges, a, b, total], device="cpu")
+    want_a, want_b = expected(ends)
+    np.testing.assert_array_equal(a.numpy(), (count * want_a).astype(np.int32))
+    np.testing.assert_array_equal(b.numpy(), (count * want_b).astype(np.int32))
+    assert total.numpy()[0] == count * len(ends)
