@@ -70,7 +70,7 @@ struct Summed {
 /// How a launch can run apart.
 #[derive(Debug)]
 pub(super) struct Plan {
-    arrays: SmallVec<[Summed; 4]>,
+    arrays: Vec<Summed>,
     /// Bytes of a worker's copies and marks.
     bytes: usize,
     /// Some of the arrays have memory in common, so that their copies must be added one after the other.
@@ -96,7 +96,7 @@ impl Plan {
     /// How the launch with this parameter block can run; `None` when it cannot.
     pub fn new(updates: &Updates, params: &[u64]) -> Option<Plan> {
         let mut extents: SmallVec<[Option<Extent>; 16]> = SmallVec::new();
-        let mut plan = Plan { arrays: SmallVec::new(), bytes: 0, meet: false };
+        let mut plan = Plan { arrays: Vec::new(), bytes: 0, meet: false };
         let mut ranges = 0..;
         for array in &updates.arrays {
             let desc = Desc::of(array, params)?;

@@ -17,32 +17,32 @@ pub(crate) struct Outcome {
 #[derive(Debug, Default)]
 pub(crate) struct Sharing {
     /// How many of [`TRIED`] were tried.
-    tried: usize,
+    tried: u8,
     /// The one that is good.
-    good: Option<usize>,
+    good: Option<u8>,
     /// How often one was no good any more.
-    given_up: u32,
+    given_up: u8,
     /// How many launches in a row told nothing.
-    uneven: u32,
+    uneven: u8,
     /// How many there were since nothing is tried any more.
-    calm: u32,
+    calm: u8,
 }
 
 /// The numbers of parts that are tried. Each divides the number of chunks of each worker.
-const TRIED: [usize; 5] = [1, 2, 3, 4, 6];
+const TRIED: [u8; 5] = [1, 2, 3, 4, 6];
 /// Ranges are good if at most one in so many blocks is added to in copies.
 const GOOD: u64 = 8;
 /// They are no good any more if it is one in so many.
 const BAD: u64 = 2;
 /// After so many disappointments there are copies only.
-const PATIENCE: u32 = 3;
+const PATIENCE: u8 = 3;
 /// So many launches in a row that tell nothing are enough of a number of parts.
-const MOST_UNEVEN: u32 = 16;
+const MOST_UNEVEN: u8 = 16;
 
 impl Sharing {
     /// The number of parts for the next launch; `None` is copies only.
     pub fn next(&self) -> Option<usize> {
-        self.good.or_else(|| TRIED.get(self.tried).copied())
+        self.good.or_else(|| TRIED.get(usize::from(self.tried)).copied()).map(usize::from)
     }
 
     /// Whether nothing is being tried any more, and memory that is used now has been used before.
@@ -63,7 +63,7 @@ impl Sharing {
         self.calm = if parts.is_none() || self.good.is_some() { self.calm.saturating_add(1) } else { 0 };
         let Some(parts) = parts else { return };
         if !outcome.is_even {
-            self.uneven += 1;
+            self.uneven = self.uneven.saturating_add(1);
             if self.good.is_none() && self.uneven >= MOST_UNEVEN {
                 *self = Sharing { tried: self.tried + 1, uneven: 0, ..*self };
             }
@@ -71,11 +71,11 @@ impl Sharing {
         }
         self.uneven = 0;
         match self.good {
-            None if outcome.marked <= blocks / GOOD => self.good = Some(parts),
+            None if outcome.marked <= blocks / GOOD => self.good = u8::try_from(parts).ok(),
             None => self.tried += 1,
             Some(_) if outcome.marked >= blocks / BAD => {
                 self.given_up += 1;
-                let tried = if self.given_up < PATIENCE { 0 } else { TRIED.len() };
+                let tried = if self.given_up < PATIENCE { 0 } else { TRIED.len() as u8 };
                 *self = Sharing { tried, given_up: self.given_up, ..Sharing::default() };
             }
             Some(_) => {}
