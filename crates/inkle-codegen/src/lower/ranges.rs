@@ -44,7 +44,8 @@ struct ArrayRange {
     is_everything: bool,
 }
 
-#[derive(Clone, Copy)]
+/// Numbers from one on; the length is without a sign.
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Span {
     begin: V,
     length: V,
@@ -77,39 +78,49 @@ enum Asked {
 impl Lower<'_, '_> {
     /// Reads the ranges from where they lie.
     pub fn read_ranges(&mut self, updates: &Updates, at: V) {
-        let (int, int64) = (self.e.int(32), self.e.int(64));
-        let mut found: SmallVec<[(V, V, u32, [V; 4]); 4]> = SmallVec::new();
+        let mut arrays: SmallVec<[ArrayRange; 4]> = SmallVec::new();
         for (k, array) in summed(updates).enumerate() {
             let described = self.e.byte_offset(at, (k * size_of::<OwnRange>()) as u32);
             let Some(address) = self.pointer_of(array) else { return };
-            let ends = [
-                (int64, offset_of!(OwnRange, begin)),
-                (int64, offset_of!(OwnRange, end)),
-                (int, offset_of!(OwnRange, first)),
-                (int, offset_of!(OwnRange, last)),
-            ];
-            let ends = ends.map(|(ty, offset)| self.of_range(ty, described, offset));
-            found.push((address, described, array.size, ends));
-        }
-        let mut arrays = SmallVec::new();
-        for &(array, described, size, [mut begin, mut end, mut first, mut last]) in &found {
-            for &(_, other, other_size, [b, e, f, l]) in &found {
-                if other_size == size && other != described {
-                    [begin, first] = [(int64, begin, b), (int, first, f)]
-                        .map(|(ty, x, y)| self.e.intrinsic("llvm.smax", &[ty], &[x, y]));
-                    [end, last] = [(int64, end, e), (int, last, l)]
-                        .map(|(ty, x, y)| self.e.intrinsic("llvm.smin", &[ty], &[x, y]));
-                }
-            }
-            let [bytes, indices] = [(begin, end), (first, last)].map(|(begin, end)| {
-                let is_some = self.e.icmp(Int::LLVMIntSGT, end, begin);
-                let length = self.e.sub(end, begin);
-                Span { begin, length: self.e.select(is_some, length, self.e.null(self.e.type_of(length))) }
+            arrays.push(ArrayRange {
+                array: address,
+                size: array.size,
+                described,
+                bytes: self.span(described, 64, [offset_of!(OwnRange, begin), offset_of!(OwnRange, end)]),
+                indices: self.span(described, 32, [offset_of!(OwnRange, first), offset_of!(OwnRange, last)]),
+                is_everything: u64::from(array.size) > OwnRange::BLOCK,
             });
-            let is_everything = u64::from(size) > OwnRange::BLOCK;
-            arrays.push(ArrayRange { array, size, described, bytes, indices, is_everything });
+        }
+        let own: SmallVec<[(u32, [Span; 2]); 4]> =
+            arrays.iter().map(|range| (range.size, [range.bytes, range.indices])).collect();
+        for range in &mut arrays {
+            let alike = own.iter().filter(|(size, _)| *size == range.size);
+            for (_, [bytes, indices]) in alike {
+                range.bytes = self.common(range.bytes, *bytes);
+                range.indices = self.common(range.indices, *indices);
+            }
         }
         self.ranges = Some(Ranges { arrays, known: Vec::new() });
+    }
+
+    /// What is between two words of a range.
+    fn span(&mut self, described: V, bits: u32, [begin, end]: [usize; 2]) -> Span {
+        let [begin, end] = [begin, end].map(|offset| self.of_range(self.e.int(bits), described, offset));
+        Span { begin, length: self.e.sub(end, begin) }
+    }
+
+    /// What two spans have in common.
+    fn common(&mut self, a: Span, b: Span) -> Span {
+        if a == b {
+            return a;
+        }
+        let ty = [self.e.type_of(a.begin)];
+        let [end_a, end_b] = [a, b].map(|span| self.e.add(span.begin, span.length));
+        let begin = self.e.intrinsic("llvm.smax", &ty, &[a.begin, b.begin]);
+        let end = self.e.intrinsic("llvm.smin", &ty, &[end_a, end_b]);
+        let is_some = self.e.icmp(Int::LLVMIntSGT, end, begin);
+        let length = self.e.sub(end, begin);
+        Span { begin, length: self.e.select(is_some, length, self.e.null(ty[0])) }
     }
 
     fn of_range(&self, ty: Ty, described: V, offset: usize) -> V {
