@@ -37,7 +37,7 @@ pub struct TouchedArray {
 }
 
 /// A worker's own range of an array that several add to. What is added to elements there, the code adds in the array; what is
-/// added to others, in the worker's copy, of which it marks the blocks that it touches. It may do so with any element.
+/// added to others, in the worker's copy, of which it notes what it touches. It may do so with any element.
 ///
 /// Code with such ranges gets as many as it has arrays that are [`Use::Sums`], in their order.
 #[repr(C)]
@@ -53,16 +53,14 @@ pub struct OwnRange {
     pub last: i32,
     /// From an element of the array to that of the copy, bytes.
     pub to_copy: u64,
-    /// The address of a byte for each block of [`OwnRange::BLOCK`] bytes of the array, which becomes 1.
-    pub marks: u64,
-    /// How many blocks there are.
-    pub blocks: u64,
+    /// The first byte of the copy that was touched, or one before it: negative if an element was counted from some array's end, and
+    /// may be any.
+    pub low: i64,
+    /// The last byte that was touched, or one behind it.
+    pub high: i64,
 }
 
 impl OwnRange {
-    /// Bytes of a block that has one mark.
-    pub const BLOCK: u64 = 1024;
-
     /// The most arrays with ranges.
     pub const MOST: usize = 8;
 
@@ -73,8 +71,8 @@ impl OwnRange {
         first: i32::MIN,
         last: i32::MAX,
         to_copy: 0,
-        marks: 0,
-        blocks: 0,
+        low: i64::MAX,
+        high: i64::MIN,
     };
 }
 

@@ -46,7 +46,7 @@ impl<'m> Lower<'_, 'm> {
             places.push((scalar, offset));
         }
         let own = self.is_own(at);
-        let at = if own { at } else { self.in_own_range(ty, at)? };
+        let at = if own { at } else { self.in_own_range(frame, ty, at) };
         if own || self.alone {
             let other = if own { None } else { self.other_form(ty, at) };
             if own || other.is_some() || self.is_apart(at, ty) {

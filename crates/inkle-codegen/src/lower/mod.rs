@@ -145,6 +145,8 @@ pub(crate) struct Lower<'c, 'm> {
     /// Addresses among a kernel's parameters, as they were loaded, and where they lie in the block: a GPU kernel's, and of code
     /// that runs alone.
     pointers: Vec<(u32, V)>,
+    /// How many loops there are around what is being emitted.
+    loops: u32,
     /// Workers' own ranges of what code that runs alone adds to.
     ranges: Option<ranges::Ranges>,
     /// Indices that were wrapped where they are negative, and what they were before.
@@ -258,6 +260,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             deferred: Vec::new(),
             sums: None,
             pointers: Vec::new(),
+            loops: 0,
             ranges: None,
             wrapped: HashMap::new(),
             countings: Vec::new(),
@@ -643,8 +646,15 @@ impl<'c, 'm> Lower<'c, 'm> {
                 self.e.i32(1)
             })],
             OpKind::If => return self.if_op(frame, data),
-            OpKind::For => return self.for_op(frame, data),
-            OpKind::While => return self.while_op(frame, data),
+            OpKind::For | OpKind::While => {
+                self.loops += 1;
+                let done = match data.kind {
+                    OpKind::For => self.for_op(frame, data),
+                    _ => self.while_op(frame, data),
+                };
+                self.loops -= 1;
+                return done;
+            }
             OpKind::Call(callee) => return self.call(frame, callee.index(), data),
             OpKind::Print(format) => return self.print(frame, format, data),
             OpKind::Assert(message) => {

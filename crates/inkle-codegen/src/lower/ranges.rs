@@ -3,22 +3,23 @@
 //! Code with plain updates can be run by several workers if each adds to a copy of its own. Where threads that are neighbours
 //! add to elements that are, a worker that has its share of the threads mostly adds to its share of the array, and the copy is
 //! a detour. So the code asks, before each update, whether all that a vector adds to is in the worker's own range of the
-//! array: then it goes there, and else to the copy, of which the touched blocks are marked. Copies then are looked at
-//! only where there is something in them.
+//! array: then it goes there, and else to the copy. What is touched of copies is noted, so that they are looked at only
+//! where there is something in them.
 //!
-//! Elements of several arrays at one index are asked for once, with a range that is in all of theirs.
+//! Elements of several arrays at the indices that a kernel has read are asked for once, with a range that is in all of theirs.
 //!
 //! All that needs to know of each update which array it is of. Where one address may be of several arrays, or is the same for
 //! all lanes, as those of totals, the array has no ranges ([`TouchedArray::has_range`]).
 
+use std::collections::HashMap;
 use std::mem::offset_of;
 
-use inkle_ir::{OwnRange, TouchedArray, Type, Updates, Use};
+use inkle_ir::{Block, Function, OpData, OpKind, OwnRange, TouchedArray, Type, Updates, Use, Value};
 use smallvec::SmallVec;
 
 use super::neighbours::Unwrapped;
 use super::sums::loaded_pointer;
-use super::{Lower, Result};
+use super::{Frame, Lower};
 use crate::emitter::{Int, Ty, V};
 use crate::value::Val;
 
@@ -27,6 +28,8 @@ pub(crate) struct Ranges {
     arrays: SmallVec<[ArrayRange; 4]>,
     /// Indices that were asked for in this block, or around it.
     known: Vec<Known>,
+    /// Per function, the indices of elements that it updates.
+    updated: HashMap<*const Function, Vec<Value>>,
 }
 
 struct ArrayRange {
@@ -75,7 +78,7 @@ enum Asked {
     Distance(Val),
 }
 
-impl Lower<'_, '_> {
+impl<'m> Lower<'_, 'm> {
     /// Reads the ranges from where they lie.
     pub fn read_ranges(&mut self, updates: &Updates, at: V) {
         let mut arrays: SmallVec<[ArrayRange; 4]> = SmallVec::new();
@@ -88,7 +91,7 @@ impl Lower<'_, '_> {
                 described,
                 bytes: self.span(described, 64, [offset_of!(OwnRange, begin), offset_of!(OwnRange, end)]),
                 indices: self.span(described, 32, [offset_of!(OwnRange, first), offset_of!(OwnRange, last)]),
-                is_everything: u64::from(array.size) > OwnRange::BLOCK,
+                is_everything: false,
             });
         }
         let own: SmallVec<[(u32, [Span; 2]); 4]> =
@@ -100,7 +103,7 @@ impl Lower<'_, '_> {
                 range.indices = self.common(range.indices, *indices);
             }
         }
-        self.ranges = Some(Ranges { arrays, known: Vec::new() });
+        self.ranges = Some(Ranges { arrays, known: Vec::new(), updated: HashMap::new() });
     }
 
     /// What is between two words of a range.
@@ -151,35 +154,36 @@ impl Lower<'_, '_> {
     }
 
     /// Where an update of elements at `at` goes: there, or to the same elements of the worker's copy.
-    pub fn in_own_range(&mut self, ty: Type, at: Val) -> Result<Val> {
-        let Some(moved) = self.moved_from_range(ty, at)? else { return Ok(at) };
+    pub fn in_own_range(&mut self, frame: &Frame<'m>, ty: Type, at: Val) -> Val {
+        let Some(moved) = self.moved_from_range(frame, ty, at) else { return at };
         let byte = self.e.int(8);
-        Ok(match at {
+        match at {
             Val::Uniform(v) => Val::Uniform(self.e.gep(byte, v, moved)),
             Val::Linear { base, stride } => Val::Linear { base: self.e.gep(byte, base, moved), stride },
             Val::Indexed { base, index, scale } => {
                 Val::Indexed { base: self.e.gep(byte, base, moved), index, scale }
             }
             Val::Varying(v) => Val::Varying(self.e.gep(byte, v, moved)),
-        })
+        }
     }
 
     /// How far from `at` the elements are that are updated in their place, if there are ranges.
-    fn moved_from_range(&mut self, ty: Type, at: Val) -> Result<Option<V>> {
-        let lanes = self.lanes;
+    fn moved_from_range(&mut self, frame: &Frame<'m>, ty: Type, at: Val) -> Option<V> {
+        let (lanes, in_loop) = (self.lanes, self.loops > 0);
         let (Val::Uniform(base) | Val::Linear { base, .. } | Val::Indexed { base, .. } | Val::Varying(base)) =
             at;
-        let Some(ranges) = &mut self.ranges else { return Ok(None) };
+        let ranges = self.ranges.as_mut()?;
         let Some(root) = loaded_pointer(&self.e, base) else {
             ranges.arrays.iter_mut().for_each(|range| range.is_everything = true);
-            return Ok(None);
+            return None;
         };
-        let own = ranges.arrays.iter().position(|range| range.array == root);
-        let Some(own) = own else { return Ok(None) };
+        let own = ranges.arrays.iter().position(|range| range.array == root)?;
         let range = &mut ranges.arrays[own];
-        range.is_everything |= lanes > 1 && matches!(at, Val::Uniform(_));
+        // In a loop, what is not read from somewhere goes through the array whatever thread it is.
+        let is_read = matches!(at, Val::Indexed { .. } | Val::Varying(_));
+        range.is_everything |= lanes > 1 && matches!(at, Val::Uniform(_)) || in_loop && !is_read;
         if range.is_everything {
-            return Ok(None);
+            return None;
         }
         let (size, bytes, indices) = (range.size, range.bytes, range.indices);
         let index = match at {
@@ -192,56 +196,49 @@ impl Lower<'_, '_> {
             }
             _ => None,
         };
-        let (key, asked_for) = match index {
+        // What is asked for at once, with the index where it is one.
+        let mut asked: SmallVec<[(Option<V>, Asked); 2]> = SmallVec::new();
+        match index {
             Some((index, wraps)) => {
-                let key = Key { index, size };
-                if let Some(known) = self.known_range(key, own) {
-                    return Ok(Some(known));
+                if let Some(known) = self.known_range(Key { index, size }, own) {
+                    return Some(known);
                 }
                 let counting = self.counts_surely(index, wraps);
-                (Some(key), counting.map_or(Asked::Indices(index), Asked::Counting))
+                asked.push((Some(index), counting.map_or(Asked::Indices(index), Asked::Counting)));
+                for other in self.updated_indices(frame) {
+                    let is_new = self.known_range(Key { index: other, size }, own).is_none();
+                    if is_new && asked.iter().all(|(index, _)| *index != Some(other)) {
+                        let counting = self.counts_surely(other, true);
+                        asked.push((Some(other), counting.map_or(Asked::Indices(other), Asked::Counting)));
+                    }
+                }
             }
             None => {
                 // Addresses that count up are known by where they begin.
                 let counting = self.other_form(ty, at).filter(|other| other.apart.is_none());
-                (None, Asked::Distance(counting.map_or(at, |other| other.at)))
+                asked.push((None, Asked::Distance(counting.map_or(at, |other| other.at))));
             }
-        };
-        let is_out = self.is_out(asked_for, root, bytes, indices);
+        }
+        let mut is_out = self.e.i1(false);
+        for &(_, asked) in &asked {
+            let outside = self.is_out(asked, root, bytes, indices);
+            is_out = self.e.or(is_out, outside);
+        }
         let before = self.e.current_block();
         let [copy, go] = ["copy", "go"].map(|name| self.e.new_block(name));
         let branch = self.e.cond_br(is_out, copy, go);
         self.e.set_branch_weights(branch, 1, 1 << 10);
         self.e.at_end(copy);
         // Of other elements than those of an index it is not known that other arrays' are updated, too.
-        let Some(ranges) = &self.ranges else { return Ok(None) };
+        let ranges = self.ranges.as_ref()?;
         let arrays = ranges.arrays.iter().enumerate();
-        let alike = |(k, range): &(usize, &ArrayRange)| *k == own || key.is_some() && range.size == size;
+        let alike = |(k, range): &(usize, &ArrayRange)| *k == own || index.is_some() && range.size == size;
         let ranged: SmallVec<[(usize, V); 4]> =
             arrays.filter(alike).map(|(k, range)| (k, range.described)).collect();
-        match asked_for {
-            Asked::Counting(first) if size * lanes <= OwnRange::BLOCK as u32 => {
-                ranged.iter().for_each(|&(_, described)| self.mark_neighbours(described, first, size));
-            }
-            _ => {
-                // An index is taken for one of all arrays, so that the distance is the same.
-                let distances = match index {
-                    Some((index, _)) => {
-                        let ty = self.e.type_like(self.e.int(64), index);
-                        self.e.mul(self.e.sext(index, ty), self.e.const_int(ty, size.into()))
-                    }
-                    None => self.distance(self.wide(at), root),
-                };
-                let mut args: SmallVec<[V; 3]> = [distances].into_iter().collect();
-                if lanes > 1 {
-                    args.push(self.e.zext(self.mask_bits(self.mask_vector()), self.e.int(32.max(lanes))));
-                }
-                let mark = self.marking(size)?;
-                for &(_, described) in &ranged {
-                    let args: SmallVec<[V; 4]> =
-                        [described].into_iter().chain(args.iter().copied()).collect();
-                    self.e.call(mark, &args);
-                }
+        for &(_, asked) in &asked {
+            let [lowest, highest] = self.bounds(asked, root, size);
+            for &(_, described) in &ranged {
+                self.note_touched(described, lowest, highest);
             }
         }
         let to_copy = ranged
@@ -259,26 +256,83 @@ impl Lower<'_, '_> {
         });
         let moved: SmallVec<[(usize, V); 4]> = moved.collect();
         let found = moved.iter().find(|(k, _)| *k == own).map(|(_, moved)| *moved);
-        if let (Some(key), Some(ranges)) = (key, &mut self.ranges) {
-            ranges.known.push(Known { key, moved });
-        }
-        Ok(found)
+        let ranges = self.ranges.as_mut()?;
+        let known = asked.iter().filter_map(|(index, _)| *index);
+        ranges.known.extend(known.map(|index| Known { key: Key { index, size }, moved: moved.clone() }));
+        found
     }
 
-    /// Marks the blocks of a copy in which the elements are of lanes whose index counts up from this one: two at most.
-    fn mark_neighbours(&mut self, described: V, first: V, size: u32) {
-        let (byte, int64) = (self.e.int(8), self.e.int(64));
-        let [marks, blocks] = [offset_of!(OwnRange, marks), offset_of!(OwnRange, blocks)]
-            .map(|offset| self.of_range(int64, described, offset));
-        let marks = self.e.int_to_ptr(marks, self.pointer_type());
-        // An index beyond all is a fault of the program's, and not to do more harm here.
-        let most = self.e.sub(blocks, self.e.i64(1));
-        let from = self.e.mul(self.e.sext(first, int64), self.e.i64(size.into()));
-        for distance in [0, i64::from(size * self.lanes) - 1] {
-            let at = self.e.add(from, self.e.i64(distance));
-            let block = self.e.lshr(at, self.e.i64(OwnRange::BLOCK.ilog2().into()));
-            let block = self.e.intrinsic("llvm.umin", &[int64], &[block, most]);
-            self.e.store(self.e.const_int(byte, 1), self.e.gep(byte, marks, block), 1);
+    /// The indices over the lanes of elements that a function updates, as far as it has them already.
+    fn updated_indices(&mut self, frame: &Frame<'m>) -> Vec<V> {
+        let Some(ranges) = &mut self.ranges else { return Vec::new() };
+        let function: &Function = frame.function;
+        let of_function = ranges.updated.entry(std::ptr::from_ref(function));
+        let all = of_function.or_insert_with(|| updated_indices(function)).iter();
+        all.filter_map(|&value| match frame.get1(value) {
+            Ok(Val::Varying(index)) => Some(index),
+            _ => None,
+        })
+        .collect()
+    }
+
+    /// Where the first and the last byte of the elements lie, from the array's first one on.
+    fn bounds(&mut self, asked: Asked, array: V, size: u32) -> [V; 2] {
+        let (int64, lanes) = (self.e.int(64), i64::from(self.lanes));
+        let size = i64::from(size);
+        let (first, last, unit) = match asked {
+            Asked::Counting(first) => {
+                let first = self.e.sext(first, int64);
+                (first, self.e.add(first, self.e.i64(lanes - 1)), size)
+            }
+            Asked::Indices(indices) => {
+                let [first, last] = self.extremes(indices).map(|v| self.e.sext(v, int64));
+                (first, last, size)
+            }
+            Asked::Distance(Val::Linear { base, stride }) => {
+                let [first, last] = [stride.min(0), stride.max(0)].map(|stride| {
+                    let end = self.e.gep(self.e.int(8), base, self.e.i64(stride * (lanes - 1)));
+                    self.distance(end, array)
+                });
+                (first, last, 1)
+            }
+            Asked::Distance(Val::Uniform(address)) => {
+                let distance = self.distance(address, array);
+                (distance, distance, 1)
+            }
+            Asked::Distance(at) => {
+                let distances = self.distance(self.wide(at), array);
+                let [first, last] = self.extremes(distances);
+                (first, last, 1)
+            }
+        };
+        let [first, last] = [first, last].map(|v| self.e.mul(v, self.e.i64(unit)));
+        [first, self.e.add(last, self.e.i64(size - 1))]
+    }
+
+    /// The least and the greatest of the active lanes' numbers.
+    fn extremes(&mut self, numbers: V) -> [V; 2] {
+        let ty = self.e.type_of(numbers);
+        let is_narrow = self.e.scalar_type(ty) == self.e.int(32);
+        let ends = if is_narrow { [i32::MAX.into(), i32::MIN.into()] } else { [i64::MAX, i64::MIN] };
+        let names = ["llvm.vector.reduce.smin", "llvm.vector.reduce.smax"];
+        [0, 1].map(|k| {
+            let end = self.e.const_int(ty, ends[k]);
+            let active = self.mask.map_or(numbers, |mask| self.e.select(mask, numbers, end));
+            self.e.intrinsic(names[k], &[ty], &[active])
+        })
+    }
+
+    /// Notes that a copy is touched between two bytes.
+    fn note_touched(&mut self, described: V, lowest: V, highest: V) {
+        let int64 = self.e.int(64);
+        for (name, offset, end) in [
+            ("llvm.smin", offset_of!(OwnRange, low), lowest),
+            ("llvm.smax", offset_of!(OwnRange, high), highest),
+        ] {
+            let at = self.e.byte_offset(described, offset as u32);
+            let old = self.e.load(int64, at, 8);
+            let new = self.e.intrinsic(name, &[int64], &[old, end]);
+            self.e.store(new, at, 8);
         }
     }
 
@@ -343,72 +397,6 @@ impl Lower<'_, '_> {
         let from = self.e.lanes(address).map_or(from, |lanes| self.e.splat(from, lanes));
         self.e.sub(self.e.ptr_to_int(address, self.e.type_like(int64, address)), from)
     }
-
-    /// A function `void (range, distances, lanes as bits)` that marks the blocks of a copy in which elements of this size are; of one
-    /// lane there are no bits. What is before the first element is counted from the end of some array: then all may be touched.
-    fn marking(&mut self, size: u32) -> Result<V> {
-        let name = format!("mark.{}.{size}", self.lanes);
-        if let Some(known) = self.e.find_function(&name) {
-            return Ok(known);
-        }
-        let (ptr, int64, lanes) = (self.pointer_type(), self.e.int(64), self.lanes);
-        let types = [ptr, self.wide_type(int64), self.e.int(32.max(lanes))];
-        let types = if lanes > 1 { &types[..] } else { &types[..2] };
-        let f = self.e.internal_function(&name, self.e.function_type(self.e.void(), types));
-        self.function_attributes(f);
-        for name in ["noinline", "cold"] {
-            self.e.attribute(f, u32::MAX, name, 0);
-        }
-        let (here, mask) = (self.e.current_block(), self.mask);
-        let lines = self.lines.as_mut().map(|l| l.enter(f, "mark", self.span));
-        let entry = self.e.append_block(f, "entry");
-        self.e.at_end(entry);
-        self.set_line(self.span);
-        let range = self.e.param(f, 0);
-        let [marks, blocks] = [offset_of!(OwnRange, marks), offset_of!(OwnRange, blocks)]
-            .map(|offset| self.of_range(int64, range, offset));
-        let marks = self.e.int_to_ptr(marks, ptr);
-        let done = self.e.append_block(f, "done");
-        self.mask = None;
-        if lanes > 1 {
-            let bits = self.e.trunc(self.e.param(f, 2), self.e.int(lanes));
-            let any = self.e.icmp(Int::LLVMIntNE, bits, self.e.null(self.e.int(lanes)));
-            let some = self.e.append_block(f, "some");
-            self.e.cond_br(any, some, done);
-            self.e.at_end(some);
-            self.mask = Some(self.e.bitcast(bits, self.e.vector(self.e.int(1), lanes)));
-        }
-        let distance = self.e.param(f, 1);
-        let distance = if lanes > 1 { Val::Varying(distance) } else { Val::Uniform(distance) };
-        self.per_lane_all(&[distance], |l, each| {
-            let (byte, one) = (l.e.int(8), l.e.const_int(l.e.int(8), 1));
-            let [inside, all, next] = ["inside", "all", "next"].map(|name| l.e.new_block(name));
-            let is_negative = l.e.icmp(Int::LLVMIntSLT, each[0], l.e.i64(0));
-            l.e.cond_br(is_negative, all, inside);
-            l.e.at_end(all);
-            l.e.intrinsic("llvm.memset", &[ptr, int64], &[marks, one, blocks, l.e.i1(false)]);
-            l.e.br(next);
-            l.e.at_end(inside);
-            let last = l.e.add(each[0], l.e.i64(i64::from(size) - 1));
-            for end in [each[0], last] {
-                let block = l.e.lshr(end, l.e.i64(OwnRange::BLOCK.ilog2().into()));
-                l.e.store(one, l.e.gep(byte, marks, block), 1);
-            }
-            l.e.br(next);
-            l.e.at_end(next);
-            Ok(SmallVec::new())
-        })?;
-        self.e.br(done);
-        self.e.at_end(done);
-        self.e.ret_void();
-        if let (Some(all), Some(lines)) = (&mut self.lines, lines) {
-            all.leave(lines);
-        }
-        self.mask = mask;
-        self.e.at_end(here);
-        self.set_line(self.span);
-        Ok(f)
-    }
 }
 
 /// Whether code is made with ranges for what it adds to.
@@ -418,4 +406,26 @@ pub(crate) fn has_ranges(updates: &Updates) -> bool {
 
 fn summed(updates: &Updates) -> impl Iterator<Item = &TouchedArray> {
     updates.arrays.iter().filter(|array| matches!(array.used, Use::Sums(_)))
+}
+
+/// The indices of the elements that a function updates, as they are before they are wrapped where they are negative.
+fn updated_indices(function: &Function) -> Vec<Value> {
+    let mut found: Vec<Value> = Vec::new();
+    for block in 0..function.block_count() {
+        for &op in &function.block(Block::new(block)).ops {
+            let OpData { kind: OpKind::Atomic(_), operands, .. } = function.op(op) else { continue };
+            let element = operands.first().and_then(|&reference| function.defining_op(reference));
+            let Some(OpData { kind: OpKind::Elem, operands, .. }) = element else { continue };
+            let Some(&index) = operands.last() else { continue };
+            let plain = match function.defining_op(index) {
+                Some(OpData { kind: OpKind::Select, operands, .. }) => operands.last().copied(),
+                _ => None,
+            };
+            let plain = plain.unwrap_or(index);
+            if !found.contains(&plain) {
+                found.push(plain);
+            }
+        }
+    }
+    found
 }

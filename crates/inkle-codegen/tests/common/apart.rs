@@ -11,7 +11,6 @@ struct Own {
     /// What it takes for the array, where it has no other than its range.
     array: Vec<u64>,
     copy: Vec<u64>,
-    marks: Vec<u8>,
     /// Its range, bytes.
     range: Range<usize>,
 }
@@ -39,7 +38,7 @@ impl Code {
     }
 
     /// Runs a launch as that many workers would, one after the other, and gives the arguments as they are then, after what each
-    /// added was added up. A worker must add to its own range only, and to its copy only where it leaves marks.
+    /// added was added up. A worker must add to its own range only, and to its copy only where it says so.
     pub fn run_apart(&self, args: &[Arg], dims: &[i32], workers: usize) -> Vec<Arg> {
         let entry = self.object.symbol(&format!("{}_alone", self.artifact.entry)).expect("the entry");
         // SAFETY: the entry point has this type, by the contract of `inkle_codegen`.
@@ -64,10 +63,10 @@ impl Code {
                 let (begin, end) = (bound(worker), bound(worker + 1));
                 // SAFETY: the block is laid out as the code expects, kernels in tests stay in their arrays, and each array
                 // has a copy as large with its marks.
-                unsafe { entry(words.as_ptr().cast(), begin, end, ranges.as_ptr()) };
-                for (of, own) in summed.iter().zip(&own) {
+                unsafe { entry(words.as_ptr().cast(), begin, end, ranges.as_mut_ptr()) };
+                for ((of, own), range) in summed.iter().zip(&own).zip(&ranges) {
                     if of.array.has_range {
-                        own.check();
+                        own.check(range);
                     }
                     for sums in [&own.array, &own.copy] {
                         // SAFETY: the array is the launch's, of so many bytes.
@@ -96,8 +95,7 @@ impl Summed {
         let unit = self.array.size as usize;
         let bound = |worker: usize| self.bytes / unit * worker / workers * unit;
         let words = self.bytes.div_ceil(8) + 1;
-        let marks = vec![0; self.bytes.div_ceil(OwnRange::BLOCK as usize)];
-        Own { array: vec![0; words], copy: vec![0; words], marks, range: bound(worker)..bound(worker + 1) }
+        Own { array: vec![0; words], copy: vec![0; words], range: bound(worker)..bound(worker + 1) }
     }
 }
 
@@ -112,18 +110,19 @@ impl Own {
             first: (self.range.start / unit) as i32,
             last: (self.range.end / unit) as i32,
             to_copy: copy.wrapping_sub(array),
-            marks: self.marks.as_mut_ptr().expose_provenance() as u64,
-            blocks: self.marks.len() as u64,
+            ..OwnRange::EVERYTHING
         }
     }
 
     /// Checks that nothing was added elsewhere.
-    fn check(&self) {
+    fn check(&self, range: &OwnRange) {
         let bytes = |words: &[u64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
         let outside = |(at, byte): (usize, u8)| byte != 0 && !self.range.contains(&at);
         assert!(!bytes(&self.array).into_iter().enumerate().any(outside), "added outside of its range");
-        let unmarked = |(at, byte): (usize, u8)| byte != 0 && self.marks[at / OwnRange::BLOCK as usize] == 0;
-        assert!(!bytes(&self.copy).into_iter().enumerate().any(unmarked), "added to a block without a mark");
+        let unsaid = |(at, byte): (usize, u8)| {
+            byte != 0 && range.low >= 0 && !(range.low..=range.high).contains(&(at as i64))
+        };
+        assert!(!bytes(&self.copy).into_iter().enumerate().any(unsaid), "added elsewhere in its copy");
     }
 }
 

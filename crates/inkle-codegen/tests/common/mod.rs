@@ -82,7 +82,7 @@ pub fn module(text: &str) -> Module {
 }
 
 /// A kernel's entry, and the ranges that the form for running alone takes.
-type AloneEntry = unsafe extern "C" fn(*const u8, u64, u64, *const OwnRange);
+type AloneEntry = unsafe extern "C" fn(*const u8, u64, u64, *mut OwnRange);
 
 /// Compiled code in memory.
 pub struct Code {
@@ -188,7 +188,7 @@ impl Code {
         // SAFETY: the entry point has this type, by the contract of `inkle_codegen`; only that of the form for running alone
         // looks at ranges.
         let entry: AloneEntry = unsafe { std::mem::transmute(entry) };
-        let everything = [OwnRange::EVERYTHING; OwnRange::MOST];
+        let mut everything = [OwnRange::EVERYTHING; OwnRange::MOST];
         self.with_params(args, dims, |block| {
             let mut best = f64::INFINITY;
             for _ in 0..times {
@@ -197,7 +197,7 @@ impl Code {
                 let mut begin = 0;
                 for end in ends {
                     // SAFETY: the block is laid out as the code expects, and kernels in tests stay in their arrays.
-                    unsafe { entry(block.as_ptr().cast(), begin, end, everything.as_ptr()) };
+                    unsafe { entry(block.as_ptr().cast(), begin, end, everything.as_mut_ptr()) };
                     begin = end;
                 }
                 best = best.min(cpu_ms() - start);

@@ -12,7 +12,7 @@
 //! ([`Updates`]); whether they lie so that it holds for a launch is looked at here.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
 use inkle_ir::{LaunchBounds, MAX_DIMS, OwnRange, Scalar, Updates, Use};
@@ -20,6 +20,7 @@ use smallvec::SmallVec;
 
 use self::chunks::Chunks;
 use self::extent::{Desc, Extent};
+pub(super) use self::scratch::Scratch;
 use self::sharing::Outcome;
 pub(super) use self::sharing::Sharing;
 use self::sums::move_sums;
@@ -30,24 +31,19 @@ use crate::symbols::FailureScope;
 
 mod chunks;
 mod extent;
+mod scratch;
 mod sharing;
 mod sums;
 
 /// The most bytes of all copies together.
 const MAX_COPIES: u64 = 128 << 20;
-/// Memory for copies up to this many bytes is kept for the next launch.
-const MAX_KEPT: usize = 16 << 20;
 /// Copies begin on such boundaries, so that two workers never write to one line of the cache.
 const LINE: usize = 64;
 /// How often a worker looks whether the others are done before it lets other threads go first.
 const SPINS: u32 = 4096;
 
-/// Memory for copies, kept from launch to launch. Between launches all of it is zero.
-pub(super) type Scratch = Vec<u64>;
-
 /// Smaller arrays have no ranges: copies of them cost next to nothing.
 const SMALLEST_RANGED: usize = 16 << 10;
-const BLOCK: usize = OwnRange::BLOCK as usize;
 
 /// An array that workers have copies of.
 #[derive(Debug)]
@@ -63,15 +59,15 @@ struct Summed {
     offset: usize,
     /// Which of the ranges that the code gets is of this array.
     range: usize,
-    /// Where the marks of the copy's blocks lie in the memory of a worker, if workers may have ranges of it.
-    marks: Option<usize>,
+    /// Whether workers may have ranges of it.
+    has_range: bool,
 }
 
 /// How a launch can run apart.
 #[derive(Debug)]
 pub(super) struct Plan {
     arrays: Vec<Summed>,
-    /// Bytes of a worker's copies and marks.
+    /// Bytes of a worker's copies.
     bytes: usize,
     /// Some of the arrays have memory in common, so that their copies must be added one after the other.
     meet: bool,
@@ -113,10 +109,6 @@ impl Plan {
                     let bytes = usize::try_from(extent.end - extent.first).ok()?;
                     let offset = plan.bytes;
                     plan.bytes = plan.bytes.checked_add(bytes)?.checked_next_multiple_of(LINE)?;
-                    let marks = (array.has_range && bytes >= SMALLEST_RANGED).then_some(plan.bytes);
-                    if marks.is_some() {
-                        plan.bytes += bytes.div_ceil(BLOCK).next_multiple_of(LINE);
-                    }
                     plan.arrays.push(Summed {
                         word: desc.word,
                         address: extent.first,
@@ -125,7 +117,7 @@ impl Plan {
                         scalar,
                         offset,
                         range,
-                        marks,
+                        has_range: array.has_range && bytes >= SMALLEST_RANGED,
                     });
                 }
                 Use::Own(_) | Use::Sums(_) => return None,
@@ -150,11 +142,11 @@ impl Plan {
         (bytes.checked_mul(workers as u64)? <= MAX_COPIES).then_some(bytes)
     }
 
-    /// How many blocks the arrays have of which workers can have ranges; none where arrays meet, since one worker's range of one
-    /// may be another's of the other.
-    pub fn blocks(&self) -> u64 {
-        let ranged = self.arrays.iter().filter(|array| array.marks.is_some() && !self.meet);
-        ranged.map(|array| array.bytes.div_ceil(BLOCK) as u64).sum()
+    /// How many lines the arrays have of which workers can have ranges; none where arrays meet, since one worker's range of one may
+    /// be another's of the other.
+    pub fn lines(&self) -> u64 {
+        let ranged = self.arrays.iter().filter(|array| array.has_range && !self.meet);
+        ranged.map(|array| (array.bytes / LINE) as u64).sum()
     }
 
     /// Runs the threads of a launch. `timed` gets how long the first ones took, and how many they are.
@@ -173,21 +165,15 @@ impl Plan {
         let chunks = cut.size.div_ceil(cut.step) as usize;
         let first_chunk = (cut.begin / cut.step) as usize;
         let workers = cut.workers.min(chunks).max(1);
-        let words = workers * (self.bytes / 8) + LINE / 8;
-        let is_fresh = scratch.len() < words;
-        if is_fresh {
-            *scratch = Vec::new();
-            *scratch = vec![0; words];
-        }
-        let memory = Memory {
-            base: (scratch.as_mut_ptr().expose_provenance()).next_multiple_of(LINE),
-            of_worker: self.bytes,
-            workers,
-        };
-        let has_range = |array: &Summed| array.marks.filter(|_| cut.parts.is_some() && !self.meet);
-        let used: SmallVec<[AtomicBool; 16]> = (0..workers).map(|_| AtomicBool::new(false)).collect();
+        let (base, is_fresh) = scratch.memory(workers * self.bytes);
+        let memory = Memory { base, of_worker: self.bytes, workers };
+        let has_range = |array: &Summed| array.has_range && cut.parts.is_some() && !self.meet;
+        // What of each worker's copy of each array was touched.
+        let touched: SmallVec<[Touched; 16]> =
+            (0..workers * self.arrays.len()).map(|_| Touched::default()).collect();
+        let touched_by = |worker: usize| &touched[worker * self.arrays.len()..][..self.arrays.len()];
         let dealt = Chunks::new(first_chunk..chunks, workers, cut.parts);
-        let marked = AtomicU64::new(0);
+        let moved = AtomicU64::new(0);
         let meeting = AtomicUsize::new(0);
         // How many workers may be running a chunk.
         let running = AtomicUsize::new(0);
@@ -201,8 +187,10 @@ impl Plan {
                 if shares != known {
                     known = shares.clone();
                     for array in &self.arrays {
-                        if let Some(marks) = has_range(array) {
-                            ranges[array.range] = memory.range(worker, &shares, array, marks);
+                        if has_range(array) {
+                            let range = &mut ranges[array.range];
+                            let (low, high) = (range.low, range.high);
+                            *range = OwnRange { low, high, ..memory.range(worker, &shares, array) };
                         } else if worker > 0 && is_first {
                             if own.is_empty() {
                                 own.extend_from_slice(params);
@@ -212,48 +200,39 @@ impl Plan {
                             own[array.word] = own[array.word].wrapping_sub(array.address).wrapping_add(at);
                         }
                     }
-                    used[worker].store(true, Ordering::Relaxed);
                 }
                 let block = if own.is_empty() { params } else { own.as_slice() };
                 let from = (chunk as u64 * cut.step).max(cut.begin);
                 let to = (chunk as u64 * cut.step + cut.step).min(cut.size);
+                let at = ranges.as_mut_ptr();
                 // SAFETY: as for every launch of this block; the copies are like the arrays, and lie in `scratch`, which is
-                // borrowed here, as their marks do; no other worker has this one's. That updates of the arrays meet no others is
+                // borrowed here; no other worker has this one's. That updates of the arrays meet no others is
                 // the caller's lock, and that only one worker has the arrays themselves, or a range of them.
-                let run =
-                    || failures.enter(|| unsafe { entry(block.as_ptr().cast(), from, to, ranges.as_ptr()) });
+                let run = || failures.enter(|| unsafe { entry(block.as_ptr().cast(), from, to, at) });
                 if chunk == first_chunk { timed(&run, to - from) } else { run() }
             }
-        };
-        let add_up = |array: &Summed, from: usize, bytes: usize| {
-            let first = usize::from(has_range(array).is_none());
-            for worker in (first..workers).filter(|&worker| used[worker].load(Ordering::Relaxed)) {
-                let (to, copy) = (array.address as usize + from, memory.copy(worker, array) + from);
-                match has_range(array) {
-                    None => {
-                        // SAFETY: the copy lies in `scratch`, where it is padded to whole lines, the array is the launch's; both
-                        // hold scalars of this type, aligned. Each piece is one worker's, arrays that meet are too, and no chunk
-                        // is running.
-                        unsafe { move_sums(to, copy, bytes, array.scalar) };
-                    }
-                    Some(marks) => {
-                        let at = memory.of(worker) + marks + from / BLOCK;
-                        // SAFETY: the marks lie in `scratch`; `from` begins a block, and no two pieces have one in common. Else as
-                        // above.
-                        let marks = unsafe {
-                            let marks = std::ptr::with_exposed_provenance_mut::<u8>(at);
-                            std::slice::from_raw_parts_mut(marks, bytes.div_ceil(BLOCK))
-                        };
-                        for (block, mark) in marks.iter_mut().enumerate().filter(|(_, mark)| **mark != 0) {
-                            *mark = 0;
-                            let offset = block * BLOCK;
-                            let bytes = BLOCK.min(bytes - offset);
-                            // SAFETY: as above.
-                            unsafe { move_sums(to + offset, copy + offset, bytes, array.scalar) };
-                            marked.fetch_add(1, Ordering::Relaxed);
-                        }
-                    }
+            for (array, touched) in self.arrays.iter().zip(touched_by(worker)) {
+                if has_range(array) {
+                    touched.note(&ranges[array.range], array.bytes);
+                } else if worker > 0 && !known.is_empty() {
+                    touched.note_all(array.bytes);
                 }
+            }
+        };
+        let add_up = |k: usize, from: usize, end: usize| {
+            let array = &self.arrays[k];
+            for worker in 0..workers {
+                let part = touched_by(worker)[k].within(from, end);
+                if part.is_empty() {
+                    continue;
+                }
+                let (to, copy) =
+                    (array.address as usize + part.start, memory.copy(worker, array) + part.start);
+                // SAFETY: the copy lies in `scratch`, where it is padded to whole lines, the array is the launch's; both hold
+                // scalars of this type, aligned. Each piece is one worker's, and begins a line; arrays that meet are one
+                // worker's, too, and no chunk is running.
+                let lines = unsafe { move_sums(to, copy, part.len(), array.scalar) };
+                moved.fetch_add(lines, Ordering::Relaxed);
             }
         };
         let work = |worker: usize| {
@@ -268,23 +247,21 @@ impl Plan {
             }
             if self.meet {
                 if meeting.fetch_add(1, Ordering::Relaxed) == 0 {
-                    self.arrays.iter().for_each(|array| add_up(array, 0, array.bytes));
+                    (0..self.arrays.len()).for_each(|k| add_up(k, 0, self.arrays[k].bytes));
                 }
                 return;
             }
-            for array in &self.arrays {
-                // Whole blocks, so that no two workers write to one line, or look at one mark.
+            for (k, array) in self.arrays.iter().enumerate() {
+                // Whole lines, so that no two workers write to one.
                 let bound =
-                    |worker: usize| (array.bytes * worker / workers).next_multiple_of(BLOCK).min(array.bytes);
-                let (from, end) = (bound(worker), bound(worker + 1));
-                add_up(array, from, end - from);
+                    |worker: usize| (array.bytes * worker / workers).next_multiple_of(LINE).min(array.bytes);
+                add_up(k, bound(worker), bound(worker + 1));
             }
         };
         pool::parallel(workers, &work)?;
-        if scratch.len() * 8 > MAX_KEPT {
-            *scratch = Vec::new();
-        }
-        Ok(Outcome { marked: marked.into_inner(), is_even: dealt.were_even(), is_fresh })
+        scratch.trim();
+        let (is_even, is_shared) = (dealt.were_even(), dealt.were_shared());
+        Ok(Outcome { moved: moved.into_inner(), is_even, is_shared, is_fresh })
     }
 }
 
@@ -305,8 +282,8 @@ impl Memory {
         self.of(worker) + array.offset
     }
 
-    /// A worker's own range of an array whose marks lie there, for some workers' shares of it.
-    fn range(&self, worker: usize, shares: &Range<usize>, array: &Summed, marks: usize) -> OwnRange {
+    /// A worker's own range of an array: some workers' shares of it.
+    fn range(&self, worker: usize, shares: &Range<usize>, array: &Summed) -> OwnRange {
         let bound = |share: usize| array.bytes / array.size * share / self.workers * array.size;
         let (from, end) = (bound(shares.start), bound(shares.end));
         OwnRange {
@@ -315,9 +292,38 @@ impl Memory {
             first: i32::try_from(from / array.size).unwrap_or(i32::MAX),
             last: i32::try_from(end / array.size).unwrap_or(i32::MAX),
             to_copy: (self.copy(worker, array) as u64).wrapping_sub(array.address),
-            marks: (self.of(worker) + marks) as u64,
-            blocks: array.bytes.div_ceil(BLOCK) as u64,
+            ..OwnRange::EVERYTHING
         }
+    }
+}
+
+/// The bytes of a copy that were touched, whole lines or up to its end.
+#[derive(Debug, Default)]
+struct Touched {
+    from: AtomicUsize,
+    end: AtomicUsize,
+}
+
+impl Touched {
+    /// Notes what code says that it touched of a copy that is so long.
+    fn note(&self, range: &OwnRange, bytes: usize) {
+        if range.low < 0 && range.high >= range.low {
+            self.note_all(bytes);
+        } else if range.high >= range.low {
+            self.from.store((range.low as usize / LINE * LINE).min(bytes), Ordering::Relaxed);
+            let end = (range.high as usize).saturating_add(1);
+            self.end.store(end.min(bytes).next_multiple_of(LINE).min(bytes), Ordering::Relaxed);
+        }
+    }
+
+    fn note_all(&self, bytes: usize) {
+        self.end.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Those of them between two lines.
+    fn within(&self, from: usize, end: usize) -> Range<usize> {
+        let from = from.max(self.from.load(Ordering::Relaxed));
+        from..end.min(self.end.load(Ordering::Relaxed)).max(from)
     }
 }
 
@@ -406,7 +412,7 @@ mod tests {
     }
 
     /// Adds one to element `thread % 10` of the first array and two to element `thread % 7` of the second, plainly.
-    unsafe extern "C" fn add(params: *const u8, begin: u64, end: u64, _: *const OwnRange) {
+    unsafe extern "C" fn add(params: *const u8, begin: u64, end: u64, _: *mut OwnRange) {
         let words = params.cast::<u64>();
         for (index, count, what) in [(0, 10, 1.0), (1, 7, 2.0)] {
             // SAFETY: the test's block has the addresses of arrays that are that long, which only this thread uses.
@@ -439,19 +445,18 @@ mod tests {
     }
 
     /// Adds one to an element, and to it again in a second part of the launch, in the array or in the worker's copy.
-    unsafe extern "C" fn add_twice(params: *const u8, begin: u64, end: u64, ranges: *const OwnRange) {
+    unsafe extern "C" fn add_twice(params: *const u8, begin: u64, end: u64, ranges: *mut OwnRange) {
         for thread in begin..end {
             let element = thread as usize % COUNT;
             let at = (element * size_of::<f32>()) as i64;
             // SAFETY: the test's block has the address of an array of `COUNT` elements, and the range of it is the worker's own.
             unsafe {
-                let range = ranges.read();
+                let range = &mut *ranges;
                 let mut address = params.cast::<u64>().add(HEAD).read();
                 if !(range.begin..range.end).contains(&at) {
                     assert!(!(range.first..range.last).contains(&(element as i32)));
                     address = address.wrapping_add(range.to_copy);
-                    let mark = std::ptr::with_exposed_provenance_mut::<u8>(range.marks as usize);
-                    *mark.add(at as usize / BLOCK) = 1;
+                    (range.low, range.high) = (range.low.min(at), range.high.max(at + 3));
                 }
                 *std::ptr::with_exposed_provenance_mut::<f32>(address as usize).add(element) += 1.0;
             }
@@ -473,7 +478,7 @@ mod tests {
         let address = all.as_mut_ptr().expose_provenance() as u64;
         let params = block(1, &[(address, COUNT as i32, 4)]);
         let plan = Plan::new(&ranged(&[SUMS]), &params).expect("one array");
-        assert_eq!(plan.blocks(), (4 * COUNT).div_ceil(1024) as u64);
+        assert_eq!(plan.lines(), (4 * COUNT / 64) as u64);
         let mut scratch = Scratch::new();
         let (mut launches, mut left) = (0.0, Vec::new());
         for (workers, parts) in [(2, 1), (2, 2), (3, 2), (4, 6), (1, 2), (2, 3)] {
@@ -482,8 +487,8 @@ mod tests {
                 let cut = Cut { begin, size: 2 * COUNT as u64, step: 375, workers, parts: Some(parts) };
                 let failures = FailureScope::new();
                 let run = plan.run(add_twice, &params, &cut, &mut scratch, &failures, &|run, _| run());
-                least = least.min(run.unwrap().marked);
-                assert!(scratch.iter().all(|&word| word == 0), "the next launch finds zeros");
+                least = least.min(run.unwrap().moved);
+                assert!(scratch.is_zero(), "the next launch finds zeros");
                 for done in 0..begin {
                     all[done as usize % COUNT] += 1.0;
                 }
@@ -499,13 +504,13 @@ mod tests {
     #[test]
     fn small_arrays_and_arrays_that_meet_have_no_ranges() {
         let updates = ranged(&[SUMS, SUMS]);
-        let blocks = |first: i32, second: u64| {
+        let lines = |first: i32, second: u64| {
             let params = block(1, &[(1 << 20, first, 4), (second, 10, 4)]);
-            Plan::new(&updates, &params).expect("sums").blocks()
+            Plan::new(&updates, &params).expect("sums").lines()
         };
-        assert_eq!(blocks(8192, 4096), 32);
-        assert_eq!(blocks(4095, 4096), 0);
-        assert_eq!(blocks(8192, (1 << 20) + 64), 0);
+        assert_eq!(lines(8192, 4096), 512);
+        assert_eq!(lines(4095, 4096), 0);
+        assert_eq!(lines(8192, (1 << 20) + 64), 0);
     }
 
     #[test]
@@ -523,7 +528,7 @@ mod tests {
                 run();
             };
             plan.run(add, &params, &cut, &mut scratch, &failures, &timed).unwrap();
-            assert!(scratch.iter().all(|&word| word == 0), "the next launch finds zeros");
+            assert!(scratch.is_zero(), "the next launch finds zeros");
         }
         assert_eq!(a, [1.0 + 4.0 * 700.0; 10]);
         assert_eq!(b[..7], [4.0 * 2000.0; 7]);

@@ -37,10 +37,14 @@ pub type CpuEntry = unsafe extern "C" fn(params: *const u8, begin: u64, end: u64
 
 /// The same of the form with plain updates. Code without ranges, as all was once, does not look at them.
 pub(super) type AloneEntry =
-    unsafe extern "C" fn(params: *const u8, begin: u64, end: u64, ranges: *const OwnRange);
+    unsafe extern "C" fn(params: *const u8, begin: u64, end: u64, ranges: *mut OwnRange);
 
-/// The ranges of a worker that is alone.
+/// The ranges of a worker that is alone. Nothing is out of them, so nothing is written to them.
 static EVERYTHING: [OwnRange; OwnRange::MOST] = [OwnRange::EVERYTHING; OwnRange::MOST];
+
+fn everything() -> *mut OwnRange {
+    EVERYTHING.as_ptr().cast_mut()
+}
 
 /// A kernel that can be launched on the CPU.
 pub struct CpuFunction {
@@ -245,7 +249,7 @@ impl CpuFunction {
             && let Ok(_only) = updates().try_write()
         {
             // SAFETY: as for `run`; the lock keeps other updates away.
-            failures.enter(|| unsafe { alone(params.as_ptr().cast(), 0, size, EVERYTHING.as_ptr()) });
+            failures.enter(|| unsafe { alone(params.as_ptr().cast(), 0, size, everything()) });
             return Ok(());
         }
         let beside = self.beside()?;

@@ -7,6 +7,8 @@ use smallvec::SmallVec;
 
 /// Of a worker that has begun so many chunks are left to it, where it alone has a range of what they add to.
 const SOON_DONE: usize = 3;
+/// Workers were there if at most one chunk in so many was run by another.
+const FEW_STRAYS: usize = 5;
 
 /// The chunks of a launch, a share of each part for each worker. What a worker does of the parts in turn is of the same elements,
 /// which then are in its caches.
@@ -23,8 +25,10 @@ pub(super) struct Chunks {
     taken: SmallVec<[AtomicUsize; 16]>,
     /// Per share, whether some worker has the range that belongs to it.
     claimed: SmallVec<[AtomicBool; 16]>,
-    /// How many chunks and shares were taken by workers whose they were not.
+    /// How many chunks were run by workers whose they were not.
     strays: AtomicUsize,
+    /// Whether a worker has had the range of another that had not come yet.
+    is_extended: AtomicBool,
 }
 
 impl Chunks {
@@ -40,6 +44,7 @@ impl Chunks {
             taken: (0..workers).map(|_| AtomicUsize::new(0)).collect(),
             claimed: (0..workers).map(|_| AtomicBool::new(false)).collect(),
             strays: AtomicUsize::new(0),
+            is_extended: AtomicBool::new(false),
         }
     }
 
@@ -60,7 +65,11 @@ impl Chunks {
     pub fn take(&self, own: &mut Range<usize>) -> Option<usize> {
         if !self.has_ranges {
             let worker = own.start;
-            return (worker..worker + self.workers).map(|of| of % self.workers).find_map(|of| self.next(of));
+            let chunk = self.next(worker);
+            return chunk.or_else(|| {
+                let others = (worker + 1..worker + self.workers).map(|of| of % self.workers);
+                others.into_iter().find_map(|of| self.stray(of))
+            });
         }
         if own.start == own.end {
             return None;
@@ -76,13 +85,18 @@ impl Chunks {
             } else {
                 break;
             }
-            self.strays.fetch_add(1, Ordering::Relaxed);
+            self.is_extended.store(true, Ordering::Relaxed);
         }
         // What is out of its range takes a worker longer than the one whose it is.
         let others = (0..self.workers).filter(|of| !own.contains(of));
         let behind =
             others.filter(|&of| self.taken[of].load(Ordering::Relaxed) + SOON_DONE < self.share * self.parts);
-        let chunk = behind.into_iter().find_map(|of| self.next(of))?;
+        behind.into_iter().find_map(|of| self.stray(of))
+    }
+
+    /// The next chunk of another worker's share.
+    fn stray(&self, of: usize) -> Option<usize> {
+        let chunk = self.next(of)?;
         self.strays.fetch_add(1, Ordering::Relaxed);
         Some(chunk)
     }
@@ -104,7 +118,13 @@ impl Chunks {
 
     /// Whether each worker did its share and no more.
     pub fn were_even(&self) -> bool {
-        self.strays.load(Ordering::Relaxed) == 0
+        self.were_shared() && self.strays.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether all workers were there.
+    pub fn were_shared(&self) -> bool {
+        !self.is_extended.load(Ordering::Relaxed)
+            && self.strays.load(Ordering::Relaxed) * FEW_STRAYS <= self.all.len()
     }
 }
 

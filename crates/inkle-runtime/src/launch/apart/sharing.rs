@@ -3,10 +3,12 @@
 /// What came of a launch.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// How many blocks of copies workers added to, of arrays of which they had ranges.
-    pub marked: u64,
+    /// How many lines of copies workers added to.
+    pub moved: u64,
     /// Whether each worker did its share of the threads and no more.
     pub is_even: bool,
+    /// Whether all workers were there, nearly from the beginning.
+    pub is_shared: bool,
     /// The copies' memory was new.
     pub is_fresh: bool,
 }
@@ -30,7 +32,7 @@ pub(crate) struct Sharing {
 
 /// The numbers of parts that are tried. Each divides the number of chunks of each worker.
 const TRIED: [u8; 5] = [1, 2, 3, 4, 6];
-/// Ranges are good if at most one in so many blocks is added to in copies.
+/// Ranges are good if at most one in so many lines is added to in copies.
 const GOOD: u64 = 8;
 /// They are no good any more if it is one in so many.
 const BAD: u64 = 2;
@@ -58,8 +60,8 @@ impl Sharing {
         self.given_up = 0;
     }
 
-    /// Notes what came of a launch with so many parts, whose arrays have so many blocks.
-    pub fn note(&mut self, parts: Option<usize>, outcome: &Outcome, blocks: u64) {
+    /// Notes what came of a launch with so many parts, whose arrays have so many lines.
+    pub fn note(&mut self, parts: Option<usize>, outcome: &Outcome, lines: u64) {
         self.calm = if parts.is_none() || self.good.is_some() { self.calm.saturating_add(1) } else { 0 };
         let Some(parts) = parts else { return };
         if !outcome.is_even {
@@ -71,9 +73,9 @@ impl Sharing {
         }
         self.uneven = 0;
         match self.good {
-            None if outcome.marked <= blocks / GOOD => self.good = u8::try_from(parts).ok(),
+            None if outcome.moved <= lines / GOOD => self.good = u8::try_from(parts).ok(),
             None => self.tried += 1,
-            Some(_) if outcome.marked >= blocks / BAD => {
+            Some(_) if outcome.moved >= lines / BAD => {
                 self.given_up += 1;
                 let tried = if self.given_up < PATIENCE { 0 } else { TRIED.len() as u8 };
                 *self = Sharing { tried, given_up: self.given_up, ..Sharing::default() };
@@ -87,14 +89,14 @@ impl Sharing {
 mod tests {
     use super::*;
 
-    const BLOCKS: u64 = 100;
+    const LINES: u64 = 100;
 
     /// What `sharing` tries one after the other if launches with so many parts leave so much in copies.
-    fn tried(sharing: &mut Sharing, launches: usize, marked: impl Fn(usize) -> u64) -> Vec<Option<usize>> {
+    fn tried(sharing: &mut Sharing, launches: usize, moved: impl Fn(usize) -> u64) -> Vec<Option<usize>> {
         let launch = |_| {
             let parts = sharing.next();
-            let marked = parts.map_or(0, &marked);
-            sharing.note(parts, &Outcome { marked, is_even: true, is_fresh: false }, BLOCKS);
+            let moved = parts.map_or(0, &moved);
+            sharing.note(parts, &Outcome { moved, is_even: true, ..Outcome::default() }, LINES);
             parts
         };
         (0..launches).map(launch).collect()
@@ -133,12 +135,12 @@ mod tests {
     #[test]
     fn a_launch_of_which_one_worker_did_more_tells_nothing_but_many_in_a_row_do() {
         let mut sharing = Sharing::default();
-        let uneven = Outcome { marked: 0, is_even: false, is_fresh: false };
+        let uneven = Outcome::default();
         for _ in 1..MOST_UNEVEN {
-            sharing.note(Some(1), &uneven, BLOCKS);
+            sharing.note(Some(1), &uneven, LINES);
             assert_eq!(sharing.next(), Some(1));
         }
-        sharing.note(Some(1), &uneven, BLOCKS);
+        sharing.note(Some(1), &uneven, LINES);
         assert_eq!(sharing.next(), Some(2));
         assert!(!sharing.is_settled());
     }

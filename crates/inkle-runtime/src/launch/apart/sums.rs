@@ -28,13 +28,13 @@ macro_rules! for_scalar {
     };
 }
 
-/// Adds the scalars at `from` to those at `to` and makes them zero. Where nothing was added to a copy its bits are zero, and what
+/// Adds the scalars at `from` to those at `to` and makes them zero; gives how many lines there were any in. Where nothing was added to a copy its bits are zero, and what
 /// is there stays as it is, negative zeros too.
 ///
 /// # Safety
 /// Both are addresses of `bytes` bytes of such scalars, aligned, that do not overlap; nobody else uses them meanwhile. `from`
 /// begins a line, and the bytes up to the end of its last line are there, too, and zero.
-pub(super) unsafe fn move_sums(to: usize, from: usize, bytes: usize, scalar: Scalar) {
+pub(super) unsafe fn move_sums(to: usize, from: usize, bytes: usize, scalar: Scalar) -> u64 {
     #[cfg(target_arch = "x86_64")]
     {
         /// As `move_sums_inline`, in vectors twice as long.
@@ -42,7 +42,7 @@ pub(super) unsafe fn move_sums(to: usize, from: usize, bytes: usize, scalar: Sca
         /// # Safety
         /// As `move_sums`.
         #[target_feature(enable = "avx2")]
-        unsafe fn in_long_vectors(to: usize, from: usize, bytes: usize, scalar: Scalar) {
+        unsafe fn in_long_vectors(to: usize, from: usize, bytes: usize, scalar: Scalar) -> u64 {
             // SAFETY: the caller's contract.
             unsafe { move_sums_inline(to, from, bytes, scalar) }
         }
@@ -60,7 +60,8 @@ pub(super) unsafe fn move_sums(to: usize, from: usize, bytes: usize, scalar: Sca
 /// # Safety
 /// As `move_sums`.
 #[inline(always)]
-unsafe fn move_sums_inline(to: usize, from: usize, bytes: usize, scalar: Scalar) {
+unsafe fn move_sums_inline(to: usize, from: usize, bytes: usize, scalar: Scalar) -> u64 {
+    let mut moved = 0;
     for_scalar!(scalar, T => {
         const PER_LINE: usize = LINE / size_of::<T>();
         let count = bytes / size_of::<T>();
@@ -88,6 +89,7 @@ unsafe fn move_sums_inline(to: usize, from: usize, bytes: usize, scalar: Scalar)
                 to[i] = sum_of(to[i], sums[i]);
             }
             *line = [0; LINE / 8];
+            moved += 1;
         }
         for line in last {
             for (to, sum) in rest.iter_mut().zip(scalars(*line)) {
@@ -96,4 +98,5 @@ unsafe fn move_sums_inline(to: usize, from: usize, bytes: usize, scalar: Scalar)
             *line = [0; LINE / 8];
         }
     });
+    moved
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{MutexGuard, PoisonError, RwLockReadGuard, TryLockError};
 
-use super::{AloneEntry, CpuFunction, EVERYTHING, SERIAL_TICKS, TIMED_EVERY, TIMED_SIZE};
+use super::{AloneEntry, CpuFunction, SERIAL_TICKS, TIMED_EVERY, TIMED_SIZE, everything};
 use crate::error::RuntimeError;
 use crate::launch::apart::{self, Cut, Scratch, Sharing};
 use crate::launch::cost::{note_cost, ticks};
@@ -49,6 +49,10 @@ enum Form {
 const BYTES_PER_TICK: u64 = 12;
 /// The same where most of it may not be needed, which is worth a try.
 const HOPED_PER_TICK: u64 = 100;
+
+/// The first launches of a kernel, and what they may take for it not to matter how they run, ticks.
+const EARLY: u32 = 8;
+const EARLY_TICKS: u64 = 5_000_000;
 
 /// Chunks per worker that updates a copy: a number with many divisors, so that of several equal parts of a launch each has as many
 /// chunks of each worker as the others.
@@ -113,7 +117,7 @@ impl CpuFunction {
         let ticks = |cost: &AtomicU32| threads.saturating_mul(cost.load(Ordering::Relaxed).into()) >> 10;
         let alone = ticks(&self.alone_cost);
         let shared = self.beside_if_made().map_or(0, |beside| ticks(&beside.cost));
-        if alone <= SERIAL_TICKS {
+        if alone <= SERIAL_TICKS || self.is_early() && alone <= EARLY_TICKS {
             return Form::Alone;
         }
         let workers = pool::cpu_threads();
@@ -122,7 +126,7 @@ impl CpuFunction {
             && let Some(bytes) = plan.bytes(workers)
         {
             let copies = match self.copy_cost.load(Ordering::Relaxed) {
-                0 if plan.blocks() > 0 && self.sharing().next().is_some() => bytes / HOPED_PER_TICK,
+                0 if plan.lines() > 0 && self.sharing().next().is_some() => bytes / HOPED_PER_TICK,
                 0 => bytes / BYTES_PER_TICK,
                 cost => bytes.saturating_mul(cost.into()) >> 10,
             };
@@ -155,13 +159,13 @@ impl CpuFunction {
         let (size, workers) = (threads.end, pool::cpu_threads());
         let chunks = workers as u64 * CHUNKS_APART;
         let step = size.div_ceil(chunks).next_multiple_of(self.lanes);
-        let (blocks, start) = (plan.blocks(), ticks());
+        let (lines, start) = (plan.lines(), ticks());
         let (parts, was_settled) = {
             let sharing = self.sharing();
-            (sharing.next().filter(|_| blocks > 0), sharing.is_settled())
+            (sharing.next().filter(|_| lines > 0), sharing.is_settled())
         };
         // What is tried may take longer than the threads do elsewhere.
-        let is_usual = blocks == 0 || was_settled;
+        let is_usual = lines == 0 || was_settled;
         let cut = Cut { begin: threads.start, size: threads.end, step, workers, parts };
         let timed = |run: &dyn Fn(), threads: u64| {
             let start = ticks();
@@ -172,20 +176,25 @@ impl CpuFunction {
         };
         let outcome = plan.run(alone, params, &cut, scratch, failures, &timed)?;
         let mut sharing = self.sharing();
-        if blocks > 0 {
-            sharing.note(parts, &outcome, blocks);
+        if lines > 0 {
+            sharing.note(parts, &outcome, lines);
         }
         if sharing.is_settled() != was_settled {
             self.copy_cost.store(0, Ordering::Relaxed);
         }
         let bytes = plan.bytes(workers).unwrap_or(0);
-        if bytes > 0 && outcome.is_even && !outcome.is_fresh && is_usual {
+        if bytes > 0 && outcome.is_shared && !outcome.is_fresh && is_usual {
             let each =
                 (size - threads.start).saturating_mul(self.alone_cost.load(Ordering::Relaxed).into()) >> 10;
             let copies = (ticks() - start).saturating_sub(each / workers as u64);
             note_cost(&self.copy_cost, copies, bytes);
         }
         Ok(())
+    }
+
+    /// Whether this is one of the first launches: then other kernels are being compiled, on the cores that would help.
+    fn is_early(&self) -> bool {
+        self.launches.load(Ordering::Relaxed) <= EARLY
     }
 
     fn sharing(&self) -> MutexGuard<'_, Sharing> {
@@ -204,7 +213,7 @@ impl CpuFunction {
     ) -> u64 {
         let mut at = begin;
         // SAFETY: as for `run`; that nothing else updates memory meanwhile is the caller's lock.
-        let run = |from, to| unsafe { alone(params.as_ptr().cast(), from, to, EVERYTHING.as_ptr()) };
+        let run = |from, to| unsafe { alone(params.as_ptr().cast(), from, to, everything()) };
         if self.alone_cost.load(Ordering::Relaxed) == 0 {
             at = self.measure(&run, &self.alone_cost, at, size, failures);
         }
@@ -259,7 +268,7 @@ mod tests {
     static ALONE_RUNS: AtomicU32 = AtomicU32::new(0);
 
     /// The same without an exchange: loses additions of others in between.
-    unsafe extern "C" fn add_one_alone(params: *const u8, begin: u64, end: u64, _: *const OwnRange) {
+    unsafe extern "C" fn add_one_alone(params: *const u8, begin: u64, end: u64, _: *mut OwnRange) {
         // SAFETY: the test passes the address of a live atomic.
         let counter =
             unsafe { &*std::ptr::with_exposed_provenance::<AtomicU64>(params.cast::<usize>().read()) };
