@@ -259,7 +259,9 @@ impl Plan {
             }
         };
         pool::parallel(workers, &work)?;
-        scratch.trim();
+        if cut.parts.is_none() {
+            scratch.trim();
+        }
         let (is_even, is_shared) = (dealt.were_even(), dealt.were_shared());
         Ok(Outcome { moved: moved.into_inner(), is_even, is_shared, is_fresh })
     }

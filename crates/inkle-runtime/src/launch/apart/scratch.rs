@@ -24,13 +24,14 @@ impl Scratch {
             self.0 = vec![0; words];
         }
         let base = self.0.as_mut_ptr().expose_provenance().next_multiple_of(align);
-        if is_new && align == HUGE_PAGE {
+        // Of what is larger often little is touched, and what is given back again is not worth it.
+        if is_new && align == HUGE_PAGE && bytes <= MAX_KEPT {
             prefer_huge_pages(base, bytes.next_multiple_of(align));
         }
         (base, is_new)
     }
 
-    /// Gives back more memory than is to be kept.
+    /// Gives back more memory than is to be kept, where most of it was touched.
     pub fn trim(&mut self) {
         if size_of_val(&self.0[..]) > MAX_KEPT + 2 * HUGE_PAGE {
             self.0 = Vec::new();

@@ -52,7 +52,7 @@ const HOPED_PER_TICK: u64 = 100;
 
 /// The first launches of a kernel, and what they may take for it not to matter how they run, ticks.
 const EARLY: u32 = 8;
-const EARLY_TICKS: u64 = 5_000_000;
+const EARLY_TICKS: u64 = 1_500_000;
 
 /// Chunks per worker that updates a copy: a number with many divisors, so that of several equal parts of a launch each has as many
 /// chunks of each worker as the others.
