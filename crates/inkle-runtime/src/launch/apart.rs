@@ -172,7 +172,7 @@ impl Plan {
         let touched: SmallVec<[Touched; 16]> =
             (0..workers * self.arrays.len()).map(|_| Touched::default()).collect();
         let touched_by = |worker: usize| &touched[worker * self.arrays.len()..][..self.arrays.len()];
-        let dealt = Chunks::new(first_chunk..chunks, workers, cut.parts);
+        let chunks_left = Chunks::new(first_chunk..chunks, workers, cut.parts);
         let moved = AtomicU64::new(0);
         let meeting = AtomicUsize::new(0);
         // How many workers may be running a chunk.
@@ -180,9 +180,9 @@ impl Plan {
         let run_chunks = |worker: usize| {
             let mut own: SmallVec<[u64; 64]> = SmallVec::new();
             let mut ranges = [OwnRange::EVERYTHING; OwnRange::MOST];
-            let mut shares = dealt.begin(worker);
+            let mut shares = chunks_left.begin(worker);
             let mut known = 0..0;
-            while let Some(chunk) = dealt.take(&mut shares) {
+            while let Some(chunk) = chunks_left.take(&mut shares) {
                 let is_first = known.is_empty();
                 if shares != known {
                     known = shares.clone();
@@ -262,8 +262,7 @@ impl Plan {
         if cut.parts.is_none() {
             scratch.trim();
         }
-        let (is_even, is_shared) = (dealt.were_even(), dealt.were_shared());
-        Ok(Outcome { moved: moved.into_inner(), is_even, is_shared, is_fresh })
+        Ok(Outcome { moved: moved.into_inner(), dealt: chunks_left.dealt(), is_fresh })
     }
 }
 

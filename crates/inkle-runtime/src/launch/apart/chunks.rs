@@ -27,8 +27,8 @@ pub(super) struct Chunks {
     claimed: SmallVec<[AtomicBool; 16]>,
     /// How many chunks were run by workers whose they were not.
     strays: AtomicUsize,
-    /// Whether a worker has had the range of another that had not come yet.
-    is_extended: AtomicBool,
+    /// How many shares were run by workers beside theirs, which had not come yet.
+    late: AtomicUsize,
 }
 
 impl Chunks {
@@ -44,7 +44,7 @@ impl Chunks {
             taken: (0..workers).map(|_| AtomicUsize::new(0)).collect(),
             claimed: (0..workers).map(|_| AtomicBool::new(false)).collect(),
             strays: AtomicUsize::new(0),
-            is_extended: AtomicBool::new(false),
+            late: AtomicUsize::new(0),
         }
     }
 
@@ -85,7 +85,7 @@ impl Chunks {
             } else {
                 break;
             }
-            self.is_extended.store(true, Ordering::Relaxed);
+            self.late.fetch_add(1, Ordering::Relaxed);
         }
         // What is out of its range takes a worker longer than the one whose it is.
         let others = (0..self.workers).filter(|of| !own.contains(of));
@@ -116,15 +116,42 @@ impl Chunks {
         }
     }
 
-    /// Whether each worker did its share and no more.
-    pub fn were_even(&self) -> bool {
-        self.were_shared() && self.strays.load(Ordering::Relaxed) == 0
+    /// Who ran what, once all is done.
+    pub fn dealt(&self) -> Dealt {
+        Dealt {
+            chunks: self.all.len(),
+            workers: self.workers,
+            strays: self.strays.load(Ordering::Relaxed),
+            late: self.late.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// Who ran the chunks of a launch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Dealt {
+    pub chunks: usize,
+    pub workers: usize,
+    /// How many were run by workers whose they were not.
+    pub strays: usize,
+    /// How many workers came when others had their shares.
+    pub late: usize,
+}
+
+impl Dealt {
+    /// Of so many, those for chunks that were run by workers whose they were not.
+    pub fn of_strays(&self, all: u64) -> u64 {
+        all * self.strays as u64 / self.chunks.max(1) as u64
     }
 
-    /// Whether all workers were there.
-    pub fn were_shared(&self) -> bool {
-        !self.is_extended.load(Ordering::Relaxed)
-            && self.strays.load(Ordering::Relaxed) * FEW_STRAYS <= self.all.len()
+    /// Whether more than half of the workers ran their own shares.
+    pub fn were_most_there(&self) -> bool {
+        2 * self.late < self.workers
+    }
+
+    /// Whether all workers were there, nearly from the beginning.
+    pub fn were_all_there(&self) -> bool {
+        self.late == 0 && self.strays * FEW_STRAYS <= self.chunks
     }
 }
 
@@ -144,7 +171,8 @@ mod tests {
         assert_eq!(order, [0, 4, 8, 1, 5, 9]);
         assert_eq!(all_of(&chunks, &mut second), [2, 6, 10, 3, 7, 11]);
         assert_eq!(chunks.take(&mut first), None);
-        assert!(chunks.were_even());
+        let dealt = chunks.dealt();
+        assert_eq!((dealt.strays, dealt.late), (0, 0));
     }
 
     #[test]
@@ -154,7 +182,7 @@ mod tests {
         let mut taken = all_of(&chunks, &mut own);
         taken.sort_unstable();
         assert_eq!((taken, own), ((0..16).collect(), 0..4));
-        assert!(!chunks.were_even());
+        assert_eq!(chunks.dealt().late, 3);
         let mut late = chunks.begin(2);
         assert_eq!(chunks.take(&mut late), None, "its range is another's");
     }

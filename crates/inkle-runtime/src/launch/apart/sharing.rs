@@ -1,14 +1,14 @@
 //! Whether ranges of arrays pay for a kernel.
 
+use super::chunks::Dealt;
+
 /// What came of a launch.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     /// How many lines of copies workers added to.
     pub moved: u64,
-    /// Whether each worker did its share of the threads and no more.
-    pub is_even: bool,
-    /// Whether all workers were there, nearly from the beginning.
-    pub is_shared: bool,
+    /// Who ran what.
+    pub dealt: Dealt,
     /// The copies' memory was new.
     pub is_fresh: bool,
 }
@@ -40,6 +40,8 @@ const BAD: u64 = 2;
 const PATIENCE: u8 = 3;
 /// So many launches in a row that tell nothing are enough of a number of parts.
 const MOST_UNEVEN: u8 = 16;
+/// How many times the lines that it has on average a chunk may touch in copies.
+const STRAY_SHARE: u64 = 3;
 
 impl Sharing {
     /// The number of parts for the next launch; `None` is copies only.
@@ -64,24 +66,26 @@ impl Sharing {
     pub fn note(&mut self, parts: Option<usize>, outcome: &Outcome, lines: u64) {
         self.calm = if parts.is_none() || self.good.is_some() { self.calm.saturating_add(1) } else { 0 };
         let Some(parts) = parts else { return };
-        if !outcome.is_even {
-            self.uneven = self.uneven.saturating_add(1);
-            if self.good.is_none() && self.uneven >= MOST_UNEVEN {
-                *self = Sharing { tried: self.tried + 1, uneven: 0, ..*self };
-            }
-            return;
-        }
-        self.uneven = 0;
+        // A chunk that another worker ran is out of that one's range, and touches what it would at each index.
+        let by_strays = outcome.dealt.of_strays(STRAY_SHARE * lines);
         match self.good {
-            None if outcome.moved <= lines / GOOD => self.good = u8::try_from(parts).ok(),
-            None => self.tried += 1,
-            Some(_) if outcome.moved >= lines / BAD => {
+            None if outcome.moved > lines / GOOD + by_strays => self.next_is_tried(),
+            None if outcome.moved <= lines / GOOD && outcome.dealt.were_most_there() => {
+                self.good = u8::try_from(parts).ok();
+            }
+            None if self.uneven >= MOST_UNEVEN => self.next_is_tried(),
+            None => self.uneven += 1,
+            Some(_) if outcome.moved >= lines / BAD + by_strays => {
                 self.given_up += 1;
                 let tried = if self.given_up < PATIENCE { 0 } else { TRIED.len() as u8 };
                 *self = Sharing { tried, given_up: self.given_up, ..Sharing::default() };
             }
             Some(_) => {}
         }
+    }
+
+    fn next_is_tried(&mut self) {
+        (self.tried, self.uneven) = (self.tried + 1, 0);
     }
 }
 
@@ -90,13 +94,14 @@ mod tests {
     use super::*;
 
     const LINES: u64 = 100;
+    const EVEN: Dealt = Dealt { chunks: 24, workers: 2, strays: 0, late: 0 };
 
     /// What `sharing` tries one after the other if launches with so many parts leave so much in copies.
     fn tried(sharing: &mut Sharing, launches: usize, moved: impl Fn(usize) -> u64) -> Vec<Option<usize>> {
         let launch = |_| {
             let parts = sharing.next();
             let moved = parts.map_or(0, &moved);
-            sharing.note(parts, &Outcome { moved, is_even: true, ..Outcome::default() }, LINES);
+            sharing.note(parts, &Outcome { moved, dealt: EVEN, ..Outcome::default() }, LINES);
             parts
         };
         (0..launches).map(launch).collect()
@@ -133,10 +138,27 @@ mod tests {
     }
 
     #[test]
-    fn a_launch_of_which_one_worker_did_more_tells_nothing_but_many_in_a_row_do() {
+    fn strays_and_late_workers_are_allowed_for() {
+        let outcome = |moved, dealt| Outcome { moved, dealt, is_fresh: false };
+        let strays = Dealt { strays: 2, ..EVEN };
         let mut sharing = Sharing::default();
-        let uneven = Outcome::default();
-        for _ in 1..MOST_UNEVEN {
+        sharing.note(Some(1), &outcome(30, strays), LINES);
+        assert_eq!(sharing.next(), Some(1), "the strays may be why");
+        sharing.note(Some(1), &outcome(60, strays), LINES);
+        assert_eq!(sharing.next(), Some(2));
+        sharing.note(Some(2), &outcome(5, strays), LINES);
+        sharing.note(Some(2), &outcome(20, strays), LINES);
+        assert_eq!(sharing.next(), Some(2), "it is good");
+        let mut sharing = Sharing::default();
+        sharing.note(Some(1), &outcome(0, Dealt { workers: 16, late: 3, ..EVEN }), LINES);
+        assert_eq!(tried(&mut sharing, 2, |_| 30), [Some(1), Some(1)]);
+    }
+
+    #[test]
+    fn a_launch_that_one_worker_ran_tells_nothing_but_many_in_a_row_do() {
+        let mut sharing = Sharing::default();
+        let uneven = Outcome { dealt: Dealt { late: 1, ..EVEN }, ..Outcome::default() };
+        for _ in 0..MOST_UNEVEN {
             sharing.note(Some(1), &uneven, LINES);
             assert_eq!(sharing.next(), Some(1));
         }

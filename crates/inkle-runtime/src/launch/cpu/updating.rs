@@ -183,7 +183,7 @@ impl CpuFunction {
             self.copy_cost.store(0, Ordering::Relaxed);
         }
         let bytes = plan.bytes(workers).unwrap_or(0);
-        if bytes > 0 && outcome.is_shared && !outcome.is_fresh && is_usual {
+        if bytes > 0 && outcome.dealt.were_all_there() && !outcome.is_fresh && is_usual {
             let each =
                 (size - threads.start).saturating_mul(self.alone_cost.load(Ordering::Relaxed).into()) >> 10;
             let copies = (ticks() - start).saturating_sub(each / workers as u64);
