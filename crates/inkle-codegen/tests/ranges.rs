@@ -173,3 +173,51 @@ fn several_arrays_at_one_index() {
         .collect();
     assert_eq!(same_apart(SUMS, &launches), [true, true, true, true, true, false]);
 }
+
+/// Indices that are read in a branch, or first used there, and updates behind it.
+const BRANCHES: &str =
+    "kernel @k(%ends: array<i32, 2>, %x: array<vec<3, f32>, 1>, %a: array<vec<3, f32>, 1>, \
+    %b: array<vec<3, f32>, 1>) {
+  %e = tid 0 : i32
+  %zero = const 0 : i32
+  %one = const 1 : i32
+  %three = const 3 : i32
+  %ie = elem %ends, %e, %zero : ref<i32>
+  %i = load %ie : i32
+  %rem = rem %e, %three : i32
+  %is = ne %rem, %zero : bool
+  %f = cast %e : f32
+  %v = construct %f, %f, %f : vec<3, f32>
+  %w = if %is -> (vec<3, f32>) {
+    %je = elem %ends, %e, %one : ref<i32>
+    %j = load %je : i32
+    %xje = elem %x, %j : ref<vec<3, f32>>
+    %xj = load %xje : vec<3, f32>
+    %xie = elem %x, %i : ref<vec<3, f32>>
+    %xi = load %xie : vec<3, f32>
+    %d = add %xi, %xj : vec<3, f32>
+    %aje = elem %a, %j : ref<vec<3, f32>>
+    %o1 = atomic_add %aje, %d : vec<3, f32>
+    yield %d
+  } else {
+    yield %v
+  }
+  %aie = elem %a, %i : ref<vec<3, f32>>
+  %o2 = atomic_sub %aie, %w : vec<3, f32>
+  %bie = elem %b, %i : ref<vec<3, f32>>
+  %o3 = atomic_add %bie, %v : vec<3, f32>
+  return
+}";
+
+#[test]
+fn indices_of_branches_are_not_asked_for_behind_them() {
+    let make = |n: i32, kind: i32| {
+        let mut r = Numbers((n + kind) as u64);
+        let ends: Vec<i32> = pairs(n, kind, &mut r).iter().map(|i| i.rem_euclid(n)).collect();
+        let arrays = (0..3).map(|_| Arg::array(f32s(wholes(3 * n, &mut r)), 12, &[n]));
+        let arrays: Vec<Arg> = arrays.collect();
+        ([Arg::array(i32s(ends), 4, &[n, 2])].into_iter().chain(arrays).collect(), vec![n])
+    };
+    let launches: Vec<_> = SIZES.iter().flat_map(|&n| [0, 1, 2, 3, 4].map(|kind| make(n, kind))).collect();
+    assert_eq!(same_apart(BRANCHES, &launches), [true, true]);
+}

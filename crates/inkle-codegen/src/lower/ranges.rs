@@ -14,7 +14,9 @@
 use std::collections::HashMap;
 use std::mem::offset_of;
 
-use inkle_ir::{Block, Function, OpData, OpKind, OwnRange, TouchedArray, Type, Updates, Use, Value};
+use inkle_ir::{
+    Block, Function, OpData, OpKind, OwnRange, TouchedArray, Type, Updates, Use, Value, ValueDef,
+};
 use smallvec::SmallVec;
 
 use super::neighbours::Unwrapped;
@@ -408,8 +410,10 @@ fn summed(updates: &Updates) -> impl Iterator<Item = &TouchedArray> {
     updates.arrays.iter().filter(|array| matches!(array.used, Use::Sums(_)))
 }
 
-/// The indices of the elements that a function updates, as they are before they are wrapped where they are negative.
+/// The indices of the elements that a function updates, as they are before they are wrapped where they are negative: those that
+/// are there wherever the code behind them is.
 fn updated_indices(function: &Function) -> Vec<Value> {
+    let body = &function.block(function.body).ops;
     let mut found: Vec<Value> = Vec::new();
     for block in 0..function.block_count() {
         for &op in &function.block(Block::new(block)).ops {
@@ -422,7 +426,9 @@ fn updated_indices(function: &Function) -> Vec<Value> {
                 _ => None,
             };
             let plain = plain.unwrap_or(index);
-            if !found.contains(&plain) {
+            let is_everywhere =
+                matches!(function.value(plain).def, ValueDef::Result { op, .. } if body.contains(&op));
+            if is_everywhere && !found.contains(&plain) {
                 found.push(plain);
             }
         }
