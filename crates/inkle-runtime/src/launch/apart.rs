@@ -173,7 +173,7 @@ impl Plan {
             (0..workers * self.arrays.len()).map(|_| Touched::default()).collect();
         let touched_by = |worker: usize| &touched[worker * self.arrays.len()..][..self.arrays.len()];
         let chunks_left = Chunks::new(first_chunk..chunks, workers, cut.parts);
-        let moved = AtomicU64::new(0);
+        let (moved, looked_at) = (AtomicU64::new(0), AtomicU64::new(0));
         let meeting = AtomicUsize::new(0);
         // How many workers may be running a chunk.
         let running = AtomicUsize::new(0);
@@ -233,6 +233,7 @@ impl Plan {
                 // worker's, too, and no chunk is running.
                 let lines = unsafe { move_sums(to, copy, part.len(), array.scalar) };
                 moved.fetch_add(lines, Ordering::Relaxed);
+                looked_at.fetch_add((part.len() / LINE) as u64, Ordering::Relaxed);
             }
         };
         let work = |worker: usize| {
@@ -262,7 +263,12 @@ impl Plan {
         if cut.parts.is_none() {
             scratch.trim();
         }
-        Ok(Outcome { moved: moved.into_inner(), dealt: chunks_left.dealt(), is_fresh })
+        Ok(Outcome {
+            moved: moved.into_inner(),
+            looked_at: looked_at.into_inner(),
+            dealt: chunks_left.dealt(),
+            is_fresh,
+        })
     }
 }
 

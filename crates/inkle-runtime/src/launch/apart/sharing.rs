@@ -7,6 +7,8 @@ use super::chunks::Dealt;
 pub(crate) struct Outcome {
     /// How many lines of copies workers added to.
     pub moved: u64,
+    /// How many were looked at to find them.
+    pub looked_at: u64,
     /// Who ran what.
     pub dealt: Dealt,
     /// The copies' memory was new.
@@ -42,6 +44,8 @@ const PATIENCE: u8 = 3;
 const MOST_UNEVEN: u8 = 16;
 /// How many times the lines that it has on average a chunk may touch in copies.
 const STRAY_SHARE: u64 = 3;
+/// So many lines without sums are looked at in the time in which one with sums is added.
+const LOOKS: u64 = 4;
 
 impl Sharing {
     /// The number of parts for the next launch; `None` is copies only.
@@ -68,14 +72,15 @@ impl Sharing {
         let Some(parts) = parts else { return };
         // A chunk that another worker ran is out of that one's range, and touches what it would at each index.
         let by_strays = outcome.dealt.of_strays(STRAY_SHARE * lines);
+        let in_copies = outcome.moved.max(outcome.looked_at / LOOKS);
         match self.good {
-            None if outcome.moved > lines / GOOD + by_strays => self.next_is_tried(),
-            None if outcome.moved <= lines / GOOD && outcome.dealt.were_most_there() => {
+            None if in_copies > lines / GOOD + by_strays => self.next_is_tried(),
+            None if in_copies <= lines / GOOD && outcome.dealt.were_most_there() => {
                 self.good = u8::try_from(parts).ok();
             }
             None if self.uneven >= MOST_UNEVEN => self.next_is_tried(),
             None => self.uneven += 1,
-            Some(_) if outcome.moved >= lines / BAD + by_strays => {
+            Some(_) if in_copies >= lines / BAD + by_strays => {
                 self.given_up += 1;
                 let tried = if self.given_up < PATIENCE { 0 } else { TRIED.len() as u8 };
                 *self = Sharing { tried, given_up: self.given_up, ..Sharing::default() };
@@ -139,7 +144,7 @@ mod tests {
 
     #[test]
     fn strays_and_late_workers_are_allowed_for() {
-        let outcome = |moved, dealt| Outcome { moved, dealt, is_fresh: false };
+        let outcome = |moved, dealt| Outcome { moved, looked_at: 0, dealt, is_fresh: false };
         let strays = Dealt { strays: 2, ..EVEN };
         let mut sharing = Sharing::default();
         sharing.note(Some(1), &outcome(30, strays), LINES);
@@ -149,6 +154,9 @@ mod tests {
         sharing.note(Some(2), &outcome(5, strays), LINES);
         sharing.note(Some(2), &outcome(20, strays), LINES);
         assert_eq!(sharing.next(), Some(2), "it is good");
+        let mut sharing = Sharing::default();
+        sharing.note(Some(1), &Outcome { looked_at: 100, dealt: EVEN, ..Outcome::default() }, LINES);
+        assert_eq!(sharing.next(), Some(2), "sums that cancel out are looked for, too");
         let mut sharing = Sharing::default();
         sharing.note(Some(1), &outcome(0, Dealt { workers: 16, late: 3, ..EVEN }), LINES);
         assert_eq!(tried(&mut sharing, 2, |_| 30), [Some(1), Some(1)]);
