@@ -53,10 +53,10 @@ pub struct OwnRange {
     pub last: i32,
     /// From an element of the array to that of the copy, bytes.
     pub to_copy: u64,
-    /// The first byte of the copy that was touched, or one before it: negative if an element was counted from some array's end, and
-    /// may be any.
+    /// Code lowers this to the first byte of the copy that it may have touched; below zero, where an index is negative and counts from
+    /// the end, it may have touched any.
     pub low: i64,
-    /// The last byte that was touched, or one behind it.
+    /// Code raises this to the last byte that it may have touched.
     pub high: i64,
 }
 

@@ -62,7 +62,7 @@ impl Code {
                 let bound = |worker: usize| size * worker as u64 / workers as u64;
                 let (begin, end) = (bound(worker), bound(worker + 1));
                 // SAFETY: the block is laid out as the code expects, kernels in tests stay in their arrays, and each array
-                // has a copy as large with its marks.
+                // has a copy as large.
                 unsafe { entry(words.as_ptr().cast(), begin, end, ranges.as_mut_ptr()) };
                 for ((of, own), range) in summed.iter().zip(&own).zip(&ranges) {
                     if of.array.has_range {

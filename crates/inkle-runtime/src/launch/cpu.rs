@@ -8,7 +8,7 @@
 //! Code that updates memory atomically may have a second form with plain updates, for launches that run on one
 //! thread and alone. Which of the two a launch takes is decided by what they cost: plain updates are many times
 //! cheaper, and where many threads meet in few places they win however many cores there are. Where all that is done to an
-//! array is that something is added, workers can run that form on copies (`apart.rs`). An exclusive lock keeps the plain
+//! array is that something is added, workers can run that form on ranges of their own and on copies (`apart.rs`). An exclusive lock keeps the plain
 //! form apart from every other kernel that updates memory.
 //!
 //! The other form is seldom run, so whoever compiles kernels may make it only when it is needed ([`CpuFunction::with_late`]):

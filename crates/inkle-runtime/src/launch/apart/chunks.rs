@@ -67,8 +67,8 @@ impl Chunks {
             let worker = own.start;
             let chunk = self.next(worker);
             return chunk.or_else(|| {
-                let others = (worker + 1..worker + self.workers).map(|of| of % self.workers);
-                others.into_iter().find_map(|of| self.stray(of))
+                let mut others = (worker + 1..worker + self.workers).map(|of| of % self.workers);
+                others.find_map(|of| self.stray(of))
             });
         }
         if own.start == own.end {
@@ -89,9 +89,9 @@ impl Chunks {
         }
         // What is out of its range takes a worker longer than the one whose it is.
         let others = (0..self.workers).filter(|of| !own.contains(of));
-        let behind =
+        let mut behind =
             others.filter(|&of| self.taken[of].load(Ordering::Relaxed) + SOON_DONE < self.share * self.parts);
-        behind.into_iter().find_map(|of| self.stray(of))
+        behind.find_map(|of| self.stray(of))
     }
 
     /// The next chunk of another worker's share.
