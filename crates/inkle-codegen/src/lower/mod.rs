@@ -38,6 +38,7 @@ mod division;
 mod effect;
 pub(crate) mod entry;
 mod frame;
+mod interleave;
 mod lanes;
 mod local;
 mod memory;
