@@ -27,6 +27,9 @@ impl Lower<'_, '_> {
                 .flat_map(|[a, b]| [false, true].map(|upper| joined(a, b, upper)))
                 .collect();
         }
+        if let &[a, b, c] = vectors {
+            return (0..3).map(|part| self.every_third([a, b, c], part)).collect();
+        }
         (0..n).map(|part| self.picked_from(vectors, |lane| lane * n + part)).collect()
     }
 
@@ -55,6 +58,9 @@ impl Lower<'_, '_> {
                 })
                 .collect();
         }
+        if let &[a, b, c] = parts {
+            return self.as_thirds([a, b, c]);
+        }
         (0..n)
             .map(|k| {
                 self.picked_from(parts, |at| {
@@ -63,6 +69,41 @@ impl Lower<'_, '_> {
                 })
             })
             .collect()
+    }
+
+    /// Every third element of three vectors, from that of this number on. Those of the first two have different places, since
+    /// the lanes are no multiple of three: a choice between them is quicker than a shuffle.
+    fn every_third(&self, [a, b, c]: [V; 3], part: u32) -> V {
+        let lanes = self.lanes;
+        let two = self.chosen(a, b, |at| (lanes + at) % 3 == part);
+        let place = |lane| match lane * 3 + part {
+            at if at < 2 * lanes => at % lanes,
+            at => at - lanes,
+        };
+        self.e.shuffle(two, c, &(0..lanes).map(place).collect::<Vec<_>>())
+    }
+
+    /// Three vectors of which every third element is one part's: each part's elements are put where they are in one of them,
+    /// and chosen.
+    fn as_thirds(&self, parts: [V; 3]) -> SmallVec<[V; 4]> {
+        let lanes = self.lanes;
+        let spread = |part: usize| {
+            let mut order = vec![0; lanes as usize];
+            (0..lanes).for_each(|lane| order[((lane * 3 + part as u32) % lanes) as usize] = lane);
+            self.e.shuffle(parts[part], parts[part], &order)
+        };
+        let [a, b, c] = [0, 1, 2].map(spread);
+        let joined = |k: u32| {
+            let two = self.chosen(a, b, |at| (k * lanes + at) % 3 == 1);
+            self.chosen(two, c, |at| (k * lanes + at) % 3 == 2)
+        };
+        (0..3).map(joined).collect()
+    }
+
+    /// The elements of `b` at some places and those of `a` at the others.
+    fn chosen(&self, a: V, b: V, is_b: impl Fn(u32) -> bool) -> V {
+        let order = (0..self.lanes).map(|at| if is_b(at) { self.lanes + at } else { at });
+        self.e.shuffle(a, b, &order.collect::<Vec<_>>())
     }
 
     /// A vector of elements of two or three others, which are counted through.

@@ -45,10 +45,27 @@ impl<'m> Lower<'_, 'm> {
 
     /// Reads a value.
     pub fn load(&mut self, ty: Type, at: Val) -> Parts {
-        let other = self.other_form(ty, at).or_else(|| self.row_form(ty, at));
-        let Some(other) = other else { return self.load_at(ty, at) };
-        let Ok(read) = self.in_either_form(at, &other, |l, at| Ok::<_, Infallible>(l.load_at(ty, at)));
+        let read = match self.other_form(ty, at).or_else(|| self.row_form(ty, at)) {
+            Some(other) => {
+                let access = |l: &mut Self, at| Ok::<_, Infallible>(l.load_at(ty, at));
+                let Ok(read) = self.in_either_form(at, &other, access);
+                read
+            }
+            None => self.load_at(ty, at),
+        };
+        if let (Some(first), &[Val::Varying(v)]) = (self.first_address(at), read.as_slice()) {
+            self.note_read(v, first, ty.size());
+        }
         read
+    }
+
+    /// The address of the first lane, if it is known by itself.
+    fn first_address(&self, at: Val) -> Option<V> {
+        match at {
+            Val::Linear { base, .. } => Some(base),
+            Val::Indexed { base, index, scale: 1 } if self.rows.contains_key(&index) => Some(base),
+            _ => None,
+        }
     }
 
     /// The form of addresses in which they are neighbours, if it makes an access quicker.

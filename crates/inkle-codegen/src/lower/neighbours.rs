@@ -124,7 +124,7 @@ impl Lower<'_, '_> {
         if let Some(&(_, known)) = self.countings.iter().rev().find(|(other, _)| *other == key) {
             return known;
         }
-        let first = self.e.extract_element(index, self.e.i32(0));
+        let first = self.first_index(index);
         let mut counts = self.counting_from(index, first, wraps);
         if let Some(mask) = self.mask {
             counts = self.e.and(counts, mask);

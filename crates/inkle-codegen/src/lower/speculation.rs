@@ -24,11 +24,13 @@ pub(crate) struct Speculation {
     may_exit: bool,
     /// Indices that count up; whether none of them is negative was looked at, and the first lane's.
     counting: Vec<(V, bool, V)>,
+    /// What was read for the lanes, where the first lane's lies and how many bytes that is.
+    read: Vec<(V, V, u32)>,
 }
 
 impl Speculation {
     pub fn new(exit: Bb) -> Speculation {
-        Speculation { exit, may_exit: true, counting: Vec::new() }
+        Speculation { exit, may_exit: true, counting: Vec::new(), read: Vec::new() }
     }
 }
 
@@ -46,6 +48,22 @@ impl Lower<'_, '_> {
         if let Some(speculation) = &mut self.speculation {
             speculation.may_exit = false;
         }
+    }
+
+    /// Notes where the first lane's value, of `size` bytes, of those lies that were read for all lanes.
+    pub fn note_read(&mut self, values: V, first: V, size: u32) {
+        if let Some(speculation) = self.speculation.as_mut().filter(|speculation| speculation.may_exit) {
+            speculation.read.push((values, first, size));
+        }
+    }
+
+    /// The first lane's index. Where indices were read from memory it is read once more by itself: addresses that follow from it
+    /// are known sooner than by taking it out of a vector. Whoever looks whether lanes count up from it sees if it has changed.
+    pub fn first_index(&mut self, index: V) -> V {
+        let speculation = self.speculation.as_ref().filter(|speculation| speculation.may_exit);
+        let read = speculation.and_then(|known| known.read.iter().find(|(values, ..)| *values == index));
+        let Some(&(_, at, size)) = read else { return self.e.extract_element(index, self.e.i32(0)) };
+        self.e.load(self.e.scalar_type(self.e.type_of(index)), at, size)
     }
 
     /// The first lane's index, if the lanes' indices count up wherever the code goes on.
