@@ -703,6 +703,12 @@ impl<'c> Emitter<'c> {
         llvm!(c::LLVMBuildInBoundsGEP2(self.b(), elem, base, &mut index, 1, NO_NAME.as_ptr()))
     }
 
+    /// `base + bytes`, which may be anywhere.
+    pub fn far_offset(&self, base: V, bytes: V) -> V {
+        let mut bytes = bytes;
+        llvm!(c::LLVMBuildGEP2(self.b(), self.int(8), base, &mut bytes, 1, NO_NAME.as_ptr()))
+    }
+
     /// `base + bytes`, in bounds of the object.
     pub fn byte_offset(&self, base: V, bytes: u32) -> V {
         if bytes == 0 { base } else { self.gep(self.int(8), base, self.i64(bytes.into())) }

@@ -51,7 +51,7 @@ impl<'m> Lower<'_, 'm> {
             let other = if own { None } else { self.other_form(ty, at) };
             if own || other.is_some() || self.is_apart(at, ty) {
                 let update = Update { op, ty, value: &value, places: &places, old_is_used };
-                return self.plain_update(&update, at, other.as_ref());
+                return self.plain_update(&update, at, other);
             }
         }
         if self.machine.gpu && !old_is_used {
@@ -76,16 +76,18 @@ impl<'m> Lower<'_, 'm> {
 
     /// An update of places that nothing else uses meanwhile, each lane's its own; in the other form, if there is one, and else
     /// where they may be the same, too.
-    fn plain_update(&mut self, update: &Update<'_>, at: Val, other: Option<&Neighbours>) -> Result<Parts> {
+    fn plain_update(&mut self, update: &Update<'_>, at: Val, other: Option<Neighbours>) -> Result<Parts> {
         let &Update { op, ty, value, places, old_is_used } = update;
         let scalar = ty.scalar().ok_or_else(|| CodegenError::broken(format!("{op} on {ty}")))?;
-        let near = other.map_or(at, |other| other.at);
+        let near = other.as_ref().map_or(at, |other| other.at);
         let mask = self.mask;
-        if other.is_some_and(|other| other.is_of_all) {
+        if other.as_ref().is_some_and(|other| other.is_of_all) {
             self.mask = None;
         }
         let vectors = if old_is_used { None } else { self.vectors_of_update(op, ty, near, value) };
         self.mask = mask;
+        // Of two groups elements may be the same, which is minded where vectors are changed.
+        let other = other.map(|other| if vectors.is_some() { other } else { other.in_one_group() });
         // Made here, where it dominates both forms.
         let value: Parts = match other {
             Some(_) => value.iter().map(|&v| Val::Varying(self.wide(v))).collect(),
@@ -105,7 +107,7 @@ impl<'m> Lower<'_, 'm> {
             l.store(ty, at, &new);
             Ok(old)
         };
-        let old = match other {
+        let old = match &other {
             None => update(self, at)?,
             Some(other) => self.in_either_form(at, other, |l, at| {
                 let old = update(l, at)?;

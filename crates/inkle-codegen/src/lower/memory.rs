@@ -1,6 +1,7 @@
 //! Loads and stores: scalar, contiguous, interleaved, or one address per lane.
 
 use std::convert::Infallible;
+use std::iter;
 use std::ops::Range;
 
 use inkle_ir::{Scalar, Type};
@@ -17,6 +18,47 @@ const MAX_INTERLEAVE: usize = 4;
 const GPU_MAX_INTERLEAVE: usize = 9;
 /// Masks of narrower parts, bytes, are no masks of the hardware's.
 const NARROWEST_MASKED: u32 = 4;
+
+/// Masks of the vectors of lanes' elements, of so many parts.
+pub(crate) struct MasksOfParts {
+    /// The mask of the lanes.
+    lanes: V,
+    parts: u32,
+    masks: SmallVec<[V; 4]>,
+}
+
+/// Masks of vectors that lie one after the other.
+#[derive(Clone, Copy)]
+struct Masks<'a> {
+    lanes: &'a [V],
+    /// Those of a second group of lanes, and how many bytes farther on these have their values.
+    second: Option<(&'a [V], V)>,
+}
+
+impl Masks<'_> {
+    fn of(lanes: &[V]) -> Masks<'_> {
+        Masks { lanes, second: None }
+    }
+
+    /// The one of a vector.
+    fn of_vector(&self, k: u32) -> Mask {
+        let k = k as usize;
+        Mask { lanes: self.lanes[k], second: self.second.map(|(lanes, distance)| (lanes[k], distance)) }
+    }
+}
+
+/// The same of one vector.
+#[derive(Clone, Copy)]
+struct Mask {
+    lanes: V,
+    second: Option<(V, V)>,
+}
+
+impl Mask {
+    fn of(lanes: V) -> Mask {
+        Mask { lanes, second: None }
+    }
+}
 
 impl<'m> Lower<'_, 'm> {
     /// The LLVM type of a part in memory: bools take a byte.
@@ -75,7 +117,7 @@ impl<'m> Lower<'_, 'm> {
         let alike = (2..=MAX_INTERLEAVE).contains(&layout.len())
             && ty.size() == first.size() * layout.len() as u32
             && layout.iter().all(|&(part, _)| part == first);
-        self.neighbours(at, ty.size(), alike, first.size() >= NARROWEST_MASKED)
+        self.neighbours(at, ty.size(), alike.then_some(layout.len() as u32), first.size() >= NARROWEST_MASKED)
     }
 
     fn load_at(&mut self, ty: Type, at: Val) -> Parts {
@@ -106,7 +148,7 @@ impl<'m> Lower<'_, 'm> {
             Val::Linear { base, stride } if stride == i64::from(size) => {
                 let wide = self.e.vector(ty, self.lanes);
                 let v = self.under_masks(1, |l, masks| {
-                    smallvec![l.load_lanes(wide, base, size, masks.map(|m| m[0]))]
+                    smallvec![l.load_lanes(wide, base, size, masks.map(|m| m.of_vector(0)))]
                 })[0];
                 Val::Varying(self.in_register(v, part))
             }
@@ -147,7 +189,7 @@ impl<'m> Lower<'_, 'm> {
                     let mask = masks.map(|masks| {
                         let is_lanes = |i: u32| l.e.i1((k * lanes + i).is_multiple_of(n));
                         let all: Vec<V> = (0..lanes).map(is_lanes).collect();
-                        l.e.and(masks[k as usize], l.e.const_vector(&all))
+                        Mask::of(l.e.and(masks.of_vector(k).lanes, l.e.const_vector(&all)))
                     });
                     let at = l.e.byte_offset(base, start(k) * size);
                     l.load_lanes(wide, at, size, mask)
@@ -323,7 +365,7 @@ impl<'m> Lower<'_, 'm> {
             let mut all = SmallVec::new();
             for k in 0..n as u32 {
                 let at = l.e.byte_offset(base, k * l.lanes * size);
-                all.push(l.load_lanes(wide, at, size, masks.map(|m| m[k as usize])));
+                all.push(l.load_lanes(wide, at, size, masks.map(|m| m.of_vector(k))));
             }
             all
         });
@@ -366,57 +408,66 @@ impl<'m> Lower<'_, 'm> {
         mut change: impl FnMut(&mut Self, V, V) -> V,
     ) {
         self.under_masks(others.len() as u32, |l, masks| {
-            for (k, &other) in (0..).zip(others) {
-                let at = l.e.byte_offset(base, k * l.lanes * size);
-                let mask = masks.map(|m| m[k as usize]);
-                let old = l.load_lanes(l.e.type_of(other), at, size, mask);
-                let new = change(l, old, other);
+            let mut change_one = |l: &mut Self, k: usize, base, lanes: Option<V>| {
+                let at = l.e.byte_offset(base, k as u32 * l.lanes * size);
+                let mask = lanes.map(Mask::of);
+                let old = l.load_lanes(l.e.type_of(others[k]), at, size, mask);
+                let new = change(l, old, others[k]);
                 l.store_lanes(new, at, size, mask);
+            };
+            (0..others.len()).for_each(|k| change_one(l, k, base, masks.map(|m| m.lanes[k])));
+            // The second group is done afterwards: its elements may be the same ones.
+            if let Some((lanes, distance)) = masks.and_then(|masks| masks.second) {
+                let base = l.e.far_offset(base, distance);
+                (0..others.len()).for_each(|k| change_one(l, k, base, Some(lanes[k])));
             }
             SmallVec::new()
         });
     }
 
     /// Reads the lanes' neighbouring values, those of a mask when it is given.
-    fn load_lanes(&mut self, ty: Ty, base: V, size: u32, mask: Option<V>) -> V {
-        match mask {
-            None => {
-                let align = self.lanes_align(base, size);
-                self.e.load(ty, base, align)
-            }
-            Some(mask) => {
-                let types = [ty, self.e.type_of(base)];
-                let v = self.e.intrinsic("llvm.masked.load", &types, &[base, mask, self.e.null(ty)]);
-                self.e.set_argument_align(v, 0, size);
-                // LLVM would make it one with a later choice between it and others by the same mask, and read there, behind stores.
-                self.e.freeze(v)
-            }
+    fn load_lanes(&mut self, ty: Ty, base: V, size: u32, mask: Option<Mask>) -> V {
+        let Some(mask) = mask else {
+            let align = self.lanes_align(base, size);
+            return self.e.load(ty, base, align);
+        };
+        let types = [ty, self.e.type_of(base)];
+        let mut v = self.e.null(ty);
+        for (lanes, at) in self.groups_of(mask, base) {
+            v = self.e.intrinsic("llvm.masked.load", &types, &[at, lanes, v]);
+            self.e.set_argument_align(v, 0, size);
         }
+        // LLVM would make it one with a later choice between it and others by the same mask, and read there, behind stores.
+        self.e.freeze(v)
     }
 
     /// Writes what [`Self::load_lanes`] reads.
-    fn store_lanes(&mut self, v: V, base: V, size: u32, mask: Option<V>) {
-        match mask {
-            None => {
-                let align = self.lanes_align(base, size);
-                self.e.store(v, base, align);
-            }
-            Some(mask) => {
-                let types = [self.e.type_of(v), self.e.type_of(base)];
-                let call = self.e.intrinsic("llvm.masked.store", &types, &[v, base, mask]);
-                self.e.set_argument_align(call, 1, size);
-            }
+    fn store_lanes(&mut self, v: V, base: V, size: u32, mask: Option<Mask>) {
+        let Some(mask) = mask else {
+            let align = self.lanes_align(base, size);
+            return self.e.store(v, base, align);
+        };
+        let types = [self.e.type_of(v), self.e.type_of(base)];
+        for (lanes, at) in self.groups_of(mask, base) {
+            let call = self.e.intrinsic("llvm.masked.store", &types, &[v, at, lanes]);
+            self.e.set_argument_align(call, 1, size);
         }
     }
 
+    /// The lanes of each group, and where these have their values.
+    fn groups_of(&self, mask: Mask, base: V) -> SmallVec<[(V, V); 2]> {
+        let second = mask.second.map(|(lanes, distance)| (lanes, self.e.far_offset(base, distance)));
+        iter::once((mask.lanes, base)).chain(second).collect()
+    }
+
     /// Writes vectors of parts of `size` bytes that lie one after the other.
-    fn store_vectors(&mut self, vectors: &[V], base: V, size: u32, masks: Option<&[V]>) {
+    fn store_vectors(&mut self, vectors: &[V], base: V, size: u32, masks: Option<Masks<'_>>) {
         if self.streaming && masks.is_none() {
             return self.store_streamed(vectors, base, size);
         }
         for (k, &v) in (0..).zip(vectors) {
             let at = self.e.byte_offset(base, k * self.lanes * size);
-            self.store_lanes(v, at, size, masks.map(|m| m[k as usize]));
+            self.store_lanes(v, at, size, masks.map(|m| m.of_vector(k)));
         }
     }
 
@@ -426,19 +477,19 @@ impl<'m> Lower<'_, 'm> {
     fn under_masks(
         &mut self,
         n: u32,
-        mut access: impl FnMut(&mut Self, Option<&[V]>) -> SmallVec<[V; 4]>,
+        mut access: impl FnMut(&mut Self, Option<Masks<'_>>) -> SmallVec<[V; 4]>,
     ) -> SmallVec<[V; 4]> {
         let Some(mask) = self.mask else { return access(self, None) };
         let lanes = self.lanes;
+        if let Some(second) = self.second_group {
+            let (first, rest) = (self.masks_of_parts(mask, n), self.masks_of_parts(second.mask, n));
+            let masks = Masks { lanes: &first, second: Some((&rest, second.distance)) };
+            return access(self, Some(masks));
+        }
         let Some(existing) = self.existing.filter(|existing| existing.mask == mask) else {
-            // The bit of each lane, for each of its parts.
-            let spread = |k: u32| {
-                let picks: Vec<u32> = (k * lanes..(k + 1) * lanes).map(|part| part / n).collect();
-                self.e.shuffle(mask, self.e.poison(self.e.type_of(mask)), &picks)
-            };
-            let masks: SmallVec<[V; 4]> = if n == 1 { smallvec![mask] } else { (0..n).map(spread).collect() };
+            let masks = self.masks_of_parts(mask, n);
             if self.machine.masked_moves {
-                return access(self, Some(&masks));
+                return access(self, Some(Masks::of(&masks)));
             }
             // Each lane would be asked, where mostly all are active.
             let bits = self.mask_bits(mask);
@@ -447,17 +498,40 @@ impl<'m> Lower<'_, 'm> {
         };
         if !existing.may_be_all {
             let masks = self.existing_parts(existing, n);
-            return access(self, Some(&masks));
+            return access(self, Some(Masks::of(&masks)));
         }
         let full = self.e.icmp(Int::LLVMIntEQ, existing.count, self.e.i32(lanes as i32));
         self.whole_or_part(full, access, |l| l.existing_parts(existing, n))
+    }
+
+    /// The bit of each lane, for each of its `n` parts.
+    fn masks_of_parts(&self, mask: V, n: u32) -> SmallVec<[V; 4]> {
+        if n == 1 {
+            return smallvec![mask];
+        }
+        let is_it = |known: &&MasksOfParts| known.lanes == mask && known.parts == n;
+        if let Some(known) = self.masks_of_parts.iter().rev().find(is_it) {
+            return known.masks.clone();
+        }
+        let lanes = self.lanes;
+        let spread = |k: u32| {
+            let picks: Vec<u32> = (k * lanes..(k + 1) * lanes).map(|part| part / n).collect();
+            self.e.shuffle(mask, self.e.poison(self.e.type_of(mask)), &picks)
+        };
+        (0..n).map(spread).collect()
+    }
+
+    /// Makes them now, where they dominate what comes in this block.
+    pub fn prepare_masks(&mut self, mask: V, n: u32) {
+        let masks = self.masks_of_parts(mask, n);
+        self.masks_of_parts.push(MasksOfParts { lanes: mask, parts: n, masks });
     }
 
     /// Makes an access without masks where `full` holds, elsewhere with those that `masks` gives.
     fn whole_or_part(
         &mut self,
         full: V,
-        mut access: impl FnMut(&mut Self, Option<&[V]>) -> SmallVec<[V; 4]>,
+        mut access: impl FnMut(&mut Self, Option<Masks<'_>>) -> SmallVec<[V; 4]>,
         masks: impl FnOnce(&mut Self) -> SmallVec<[V; 4]>,
     ) -> SmallVec<[V; 4]> {
         let [all, some, join] = ["all", "some", "join"].map(|name| self.e.new_block(name));
@@ -468,7 +542,7 @@ impl<'m> Lower<'_, 'm> {
         self.e.br(join);
         self.e.at_end(some);
         let masks = masks(self);
-        let part = access(self, Some(&masks));
+        let part = access(self, Some(Masks::of(&masks)));
         self.e.br(join);
         self.e.at_end(join);
         let merge = |(&a, &b)| {

@@ -154,6 +154,10 @@ pub(crate) struct Lower<'c, 'm> {
     pub wrapped: HashMap<V, neighbours::Unwrapped>,
     /// Indices that were looked at in this block, or around it, to see whether they count up.
     pub countings: Vec<(neighbours::CountingKey, neighbours::Counting)>,
+    /// Making an access for lanes in two groups: the second one. The mask is the first one's.
+    second_group: Option<neighbours::SecondGroup>,
+    /// Masks of the lanes' parts that were made in this block, or around it.
+    masks_of_parts: Vec<memory::MasksOfParts>,
     /// By their first part, values that are there in the order of memory, too.
     in_order: HashMap<V, memory_order::InMemoryOrder>,
     /// Making code that takes indices for such that count up.
@@ -265,6 +269,8 @@ impl<'c, 'm> Lower<'c, 'm> {
             ranges: None,
             wrapped: HashMap::new(),
             countings: Vec::new(),
+            second_group: None,
+            masks_of_parts: Vec::new(),
             speculation: None,
             is_second_form: false,
             strides: HashMap::new(),
@@ -489,12 +495,13 @@ impl<'c, 'm> Lower<'c, 'm> {
     /// Emits a block and gives what its terminator passes on.
     pub fn block(&mut self, frame: &mut Frame<'m>, block: Block) -> Result<Vec<Parts>> {
         let function = frame.function;
-        let known = (self.countings.len(), self.known_ranges());
+        let known = (self.countings.len(), self.masks_of_parts.len(), self.known_ranges());
         for &op in &function.block(block).ops {
             let data = function.op(op);
             if data.kind.is_terminator() {
                 self.countings.truncate(known.0);
-                self.forget_ranges(known.1);
+                self.masks_of_parts.truncate(known.1);
+                self.forget_ranges(known.2);
                 return data.operands.iter().map(|&v| frame.get(v).cloned()).collect();
             }
             self.emitted += 1;

@@ -28,6 +28,11 @@ pub(crate) struct Neighbours {
 }
 
 impl Neighbours {
+    /// The same without a form for lanes in two groups.
+    pub fn in_one_group(self) -> Neighbours {
+        Neighbours { groups: None, ..self }
+    }
+
     /// A form that is nearly always right.
     pub fn likely(apart: V, at: Val) -> Neighbours {
         Neighbours { apart: Some(apart), at, is_of_all: false, is_likely: true, groups: None }
@@ -38,8 +43,19 @@ impl Neighbours {
 /// ends.
 struct Groups {
     counting: Counting,
-    base: V,
-    scale: u32,
+    /// Bytes of an element.
+    size: u32,
+    /// Its parts.
+    parts: u32,
+}
+
+/// The second of two groups of lanes whose elements are neighbours.
+#[derive(Clone, Copy)]
+pub(crate) struct SecondGroup {
+    /// Its lanes.
+    pub mask: V,
+    /// How far its elements are from where they would be if they were the first group's, bytes.
+    pub distance: V,
 }
 
 /// What is known of an index over the lanes.
@@ -59,8 +75,7 @@ pub(crate) struct Counting {
 struct Rest {
     /// Whether these are the last ones, and count on from another index.
     counts: V,
-    /// They as bits.
-    lanes: V,
+    mask: V,
     /// What the first lane's index would be if it were one of them.
     first: V,
 }
@@ -79,9 +94,9 @@ pub(crate) enum Unwrapped {
 
 impl Lower<'_, '_> {
     /// Of addresses of elements of `size` bytes that look like others: when they are neighbours, and what they are then.
-    /// `None` if they never are, or if elements are not moved as whole vectors and nothing is gained. `masks` is whether they
-    /// can be moved under masks.
-    pub fn neighbours(&mut self, at: Val, size: u32, moved_whole: bool, masks: bool) -> Option<Neighbours> {
+    /// `None` if they never are, or if elements are not moved as whole vectors and nothing is gained. `parts` is how many parts
+    /// elements have that are moved so, and `masks` whether they can be moved under masks.
+    pub fn neighbours(&mut self, at: Val, size: u32, parts: Option<u32>, masks: bool) -> Option<Neighbours> {
         let Val::Indexed { base, index, scale } = at else { return None };
         if self.machine.gpu {
             return None;
@@ -96,9 +111,7 @@ impl Lower<'_, '_> {
             let at = Val::Linear { base: start, stride: size.into() };
             return Some(Neighbours::likely(apart, at));
         }
-        if !moved_whole || scale != size || self.rare {
-            return None;
-        }
+        let parts = parts.filter(|_| scale == size && !self.rare)?;
         let plain = match unwrapped {
             Some(Unwrapped::Varying(plain)) => plain,
             _ => index,
@@ -113,7 +126,7 @@ impl Lower<'_, '_> {
         let counting = self.counting(plain, unwrapped.is_some(), grouped);
         let start = self.scalar_offset(base, counting.first, self.e.i64(scale.into()));
         let at = Val::Linear { base: start, stride: size.into() };
-        let groups = grouped.then_some(Groups { counting, base, scale });
+        let groups = grouped.then_some(Groups { counting, size, parts });
         Some(Neighbours { apart: Some(counting.apart), at, is_of_all: true, is_likely: false, groups })
     }
 
@@ -171,19 +184,20 @@ impl Lower<'_, '_> {
         let next = self.e.add(bits, self.e.const_int(int, 1));
         let before_are_first = self.e.icmp(Int::LLVMIntEQ, self.e.and(bits, next), self.e.null(int));
         let counts = self.e.and(all, before_are_first);
+        let mask = self.e.bitcast(lanes, self.e.vector(self.e.int(1), self.lanes));
         self.e.br(join);
         self.e.at_end(join);
-        let [counts, lanes, first] = [counts, lanes, first].map(|v| {
+        let [counts, mask, first] = [counts, mask, first].map(|v| {
             let ty = self.e.type_of(v);
             let merged = self.e.phi(ty);
             self.e.add_incoming(merged, self.e.null(ty), before);
             self.e.add_incoming(merged, v, look);
             merged
         });
-        Rest { counts, lanes, first }
+        Rest { counts, mask, first }
     }
 
-    /// Does something with addresses in either form, and merges what it gives.
+    /// Does something with addresses in either form, and merges what it gives. Lanes in two groups are done at once.
     pub fn in_either_form<E>(
         &mut self,
         at: Val,
@@ -191,18 +205,21 @@ impl Lower<'_, '_> {
         mut access: impl FnMut(&mut Self, Val) -> Result<Parts, E>,
     ) -> Result<Parts, E> {
         let Some(is_apart) = other.apart else { return access(self, other.at) };
-        let rest = other.groups.as_ref().and_then(|groups| Some((groups, groups.counting.rest?)));
+        let groups = other.groups.as_ref().and_then(|groups| self.second_group(groups));
         let [apart, join] = ["apart", "join"].map(|name| self.e.new_block(name));
         let (mask, existing) = (self.mask, self.existing);
         let mut ends: SmallVec<[(SmallVec<[V; 4]>, Bb); 3]> = SmallVec::new();
-        let mut end = |l: &mut Self, given: SmallVec<[V; 4]>| {
+        let mut form = |l: &mut Self, at: Val| {
+            let given = access(l, at)?;
+            let given = l.all_wide(given);
             ends.push((given, l.e.current_block()));
             l.e.br(join);
-            (l.mask, l.existing) = (mask, existing);
+            (l.mask, l.existing, l.second_group) = (mask, existing, None);
+            Ok(())
         };
         // Where all indices count up is the first form at work, so that here they seldom do: then as the first of two groups, of
         // which the other has no lanes.
-        let near_is_grouped = self.is_second_form && rest.is_some();
+        let near_is_grouped = self.is_second_form && groups.is_some();
         if near_is_grouped {
             self.e.br(apart);
         } else {
@@ -215,34 +232,20 @@ impl Lower<'_, '_> {
             if other.is_of_all {
                 (self.mask, self.existing) = (None, None);
             }
-            let given = access(self, other.at)?;
-            let given = self.all_wide(given);
-            end(self, given);
+            form(self, other.at)?;
         }
         self.e.at_end(apart);
-        if let Some((groups, rest)) = rest {
+        if let Some((first, second, in_groups)) = groups {
             let [grouped, each] = ["grouped", "each"].map(|name| self.e.new_block(name));
-            let in_groups = match near_is_grouped {
-                true => self.e.or(rest.counts, self.e.not(is_apart)),
-                false => rest.counts,
-            };
+            let in_groups =
+                if near_is_grouped { self.e.or(in_groups, self.e.not(is_apart)) } else { in_groups };
             self.e.cond_br(in_groups, grouped, each);
             self.e.at_end(grouped);
-            (self.mask, self.existing) = (Some(groups.counting.counts), None);
-            let of_first = access(self, other.at)?;
-            let of_first = self.all_wide(of_first);
-            let lanes = self.e.bitcast(rest.lanes, self.e.vector(self.e.int(1), self.lanes));
-            self.mask = Some(lanes);
-            let base = self.scalar_offset(groups.base, rest.first, self.e.i64(groups.scale.into()));
-            let of_rest = access(self, Val::Linear { base, stride: groups.scale.into() })?;
-            let of_rest = self.all_wide(of_rest);
-            let given = of_first.iter().zip(&of_rest).map(|(&a, &b)| self.e.select(lanes, b, a)).collect();
-            end(self, given);
+            (self.mask, self.existing, self.second_group) = (Some(first), None, Some(second));
+            form(self, other.at)?;
             self.e.at_end(each);
         }
-        let given = access(self, at)?;
-        let given = self.all_wide(given);
-        end(self, given);
+        form(self, at)?;
         self.e.at_end(join);
         let count = ends[0].0.len();
         let merge = |i: usize| {
@@ -251,6 +254,19 @@ impl Lower<'_, '_> {
             Val::Varying(v)
         };
         Ok((0..count).map(merge).collect())
+    }
+
+    /// The lanes of the first group, the second group, and whether the lanes are in these two.
+    fn second_group(&mut self, groups: &Groups) -> Option<(V, SecondGroup, V)> {
+        let Counting { first, counts, rest, .. } = groups.counting;
+        let rest = rest?;
+        let int64 = self.e.int(64);
+        let distance = self.e.sub(self.e.sext(rest.first, int64), self.e.sext(first, int64));
+        let distance = self.e.mul(distance, self.e.i64(groups.size.into()));
+        // Made here, where they dominate all accesses at this index.
+        self.prepare_masks(counts, groups.parts);
+        self.prepare_masks(rest.mask, groups.parts);
+        Some((counts, SecondGroup { mask: rest.mask, distance }, rest.counts))
     }
 
     fn all_wide(&mut self, parts: Parts) -> SmallVec<[V; 4]> {
