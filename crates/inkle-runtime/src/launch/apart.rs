@@ -79,13 +79,29 @@ pub(super) struct Cut {
     pub begin: u64,
     /// Threads of the whole launch.
     pub size: u64,
-    /// Threads of a chunk.
-    pub step: u64,
+    /// How many chunks they make. These are as large as each other up to a vector, so that equal parts of a launch have as many
+    /// chunks each.
+    pub chunks: usize,
+    /// Threads of a vector.
+    pub lanes: u64,
     /// How many pieces may run at once.
     pub workers: usize,
     /// How many times the launch is taken to go through the arrays of which workers have ranges ([`Sharing`]); `None` if
     /// they have none.
     pub parts: Option<usize>,
+}
+
+impl Cut {
+    /// The first thread of a chunk.
+    fn bound(&self, chunk: usize) -> u64 {
+        let exact = u128::from(self.size) * chunk as u128 / self.chunks as u128;
+        (exact as u64).next_multiple_of(self.lanes).min(self.size)
+    }
+
+    /// The threads of a chunk that are left.
+    fn threads(&self, chunk: usize) -> Range<u64> {
+        self.bound(chunk).max(self.begin)..self.bound(chunk + 1)
+    }
 }
 
 impl Plan {
@@ -162,9 +178,8 @@ impl Plan {
         failures: &FailureScope,
         timed: &(dyn Fn(&dyn Fn(), u64) + Sync),
     ) -> Result<Outcome, RuntimeError> {
-        let chunks = cut.size.div_ceil(cut.step) as usize;
-        let first_chunk = (cut.begin / cut.step) as usize;
-        let workers = cut.workers.min(chunks).max(1);
+        let first_chunk = (0..cut.chunks).find(|&chunk| !cut.threads(chunk).is_empty()).unwrap_or(cut.chunks);
+        let workers = cut.workers.min(cut.chunks).max(1);
         let (base, is_fresh) = scratch.memory(workers * self.bytes);
         let memory = Memory { base, of_worker: self.bytes, workers };
         let has_range = |array: &Summed| array.has_range && cut.parts.is_some() && !self.meet;
@@ -172,7 +187,7 @@ impl Plan {
         let touched: SmallVec<[Touched; 16]> =
             (0..workers * self.arrays.len()).map(|_| Touched::default()).collect();
         let touched_by = |worker: usize| &touched[worker * self.arrays.len()..][..self.arrays.len()];
-        let chunks_left = Chunks::new(first_chunk..chunks, workers, cut.parts);
+        let chunks_left = Chunks::new(first_chunk..cut.chunks, workers, cut.parts);
         let (moved, looked_at) = (AtomicU64::new(0), AtomicU64::new(0));
         let meeting = AtomicUsize::new(0);
         // How many workers may be running a chunk.
@@ -202,8 +217,10 @@ impl Plan {
                     }
                 }
                 let block = if own.is_empty() { params } else { own.as_slice() };
-                let from = (chunk as u64 * cut.step).max(cut.begin);
-                let to = (chunk as u64 * cut.step + cut.step).min(cut.size);
+                let Range { start: from, end: to } = cut.threads(chunk);
+                if from >= to {
+                    continue;
+                }
                 let at = ranges.as_mut_ptr();
                 // SAFETY: as for every launch of this block; the copies are like the arrays, and lie in `scratch`, which is
                 // borrowed here; no other worker has this one's. That updates of the arrays meet no others is
@@ -444,7 +461,7 @@ mod tests {
         let mut scratch = Scratch::new();
         for _ in 0..50 {
             let failures = FailureScope::new();
-            let cut = Cut { begin: 0, size: 700, step: 70, workers: 4, parts: Some(2) };
+            let cut = Cut { begin: 0, size: 700, chunks: 10, lanes: 1, workers: 4, parts: Some(2) };
             plan.run(add, &params, &cut, &mut scratch, &failures, &|run, _| run()).unwrap();
         }
         let expected = |i: usize| 50.0 * (70.0 + if i < 7 { 200.0 } else { 0.0 });
@@ -491,7 +508,8 @@ mod tests {
         for (workers, parts) in [(2, 1), (2, 2), (3, 2), (4, 6), (1, 2), (2, 3)] {
             let mut least = u64::MAX;
             for begin in [0, 0, 0, 0, 0, 0, 0, 0, 1000, COUNT as u64] {
-                let cut = Cut { begin, size: 2 * COUNT as u64, step: 375, workers, parts: Some(parts) };
+                let size = 2 * COUNT as u64;
+                let cut = Cut { begin, size, chunks: 12 * workers, lanes: 4, workers, parts: Some(parts) };
                 let failures = FailureScope::new();
                 let run = plan.run(add_twice, &params, &cut, &mut scratch, &failures, &|run, _| run());
                 least = least.min(run.unwrap().moved);
@@ -529,7 +547,8 @@ mod tests {
         let mut scratch = Scratch::new();
         for workers in [1, 2, 5, 300] {
             let failures = FailureScope::new();
-            let cut = Cut { begin: 0, size: 7000, step: 70, workers, parts: [None, Some(2)][workers % 2] };
+            let parts = [None, Some(2)][workers % 2];
+            let cut = Cut { begin: 0, size: 7000, chunks: 100, lanes: 1, workers, parts };
             let timed = |run: &dyn Fn(), threads: u64| {
                 assert_eq!(threads, 70);
                 run();

@@ -67,6 +67,8 @@ pub struct CpuFunction {
     met: AtomicBool,
     /// What copies cost that workers add to, ticks per 1024 bytes of a worker's; zero until known.
     copy_cost: AtomicU32,
+    /// Whether the last launch with copies that was measured took longer than on one thread.
+    was_slow: AtomicBool,
     /// How workers share what they add to.
     sharing: Mutex<Sharing>,
     /// Counts short launches, of which only some are timed.
@@ -192,6 +194,7 @@ impl CpuFunction {
             alone_cost: AtomicU32::new(0),
             met: AtomicBool::new(false),
             copy_cost: AtomicU32::new(0),
+            was_slow: AtomicBool::new(false),
             sharing: Mutex::default(),
             launches: AtomicU32::new(0),
             _code: code,

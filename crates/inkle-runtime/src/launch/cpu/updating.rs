@@ -56,7 +56,7 @@ const EARLY_TICKS: u64 = 1_500_000;
 
 /// Chunks per worker that updates a copy: a number with many divisors, so that of several equal parts of a launch each has as many
 /// chunks of each worker as the others.
-const CHUNKS_APART: u64 = 12;
+const CHUNKS_APART: usize = 12;
 
 impl CpuFunction {
     /// Runs a kernel that updates memory: in the form with plain updates where that is cheaper and nothing else that
@@ -157,8 +157,7 @@ impl CpuFunction {
         failures: &FailureScope,
     ) -> Result<(), RuntimeError> {
         let (size, workers) = (threads.end, pool::cpu_threads());
-        let chunks = workers as u64 * CHUNKS_APART;
-        let step = size.div_ceil(chunks).next_multiple_of(self.lanes);
+        let chunks = workers * CHUNKS_APART;
         let (lines, start) = (plan.lines(), ticks());
         let (parts, was_settled) = {
             let sharing = self.sharing();
@@ -166,7 +165,7 @@ impl CpuFunction {
         };
         // What is tried may take longer than the threads do elsewhere.
         let is_usual = lines == 0 || was_settled;
-        let cut = Cut { begin: threads.start, size: threads.end, step, workers, parts };
+        let cut = Cut { begin: threads.start, size, chunks, lanes: self.lanes, workers, parts };
         let timed = |run: &dyn Fn(), threads: u64| {
             let start = ticks();
             run();
@@ -184,10 +183,14 @@ impl CpuFunction {
         }
         let bytes = plan.bytes(workers).unwrap_or(0);
         if bytes > 0 && outcome.dealt.were_all_there() && !outcome.is_fresh && is_usual {
+            let elapsed = ticks().saturating_sub(start);
             let each =
                 (size - threads.start).saturating_mul(self.alone_cost.load(Ordering::Relaxed).into()) >> 10;
-            let copies = (ticks() - start).saturating_sub(each / workers as u64);
-            note_cost(&self.copy_cost, copies, bytes);
+            // Other programs may have had the cores: what took longer than on one thread is believed if it happens again.
+            let was_slow = self.was_slow.swap(elapsed > each, Ordering::Relaxed);
+            if elapsed <= each || was_slow {
+                note_cost(&self.copy_cost, elapsed.saturating_sub(each / workers as u64), bytes);
+            }
         }
         Ok(())
     }
