@@ -1,4 +1,4 @@
-"""Kernels that add to large arrays at indices that they read: on several threads the sums must be those of one."""
+"""Kernels that add to arrays at indices that threads share: on several threads the sums must be those of one."""
 
 import numpy as np
 import pytest
@@ -60,6 +60,24 @@ MESHES = {
 def test_the_sums_are_those_of_one_thread(mesh):
     ends = MESHES[mesh]()
     launches(ends)
+
+
+@wp.kernel
+def columns(x: wp.array2d(dtype=int), of_columns: wp.array(dtype=int), of_rows: wp.array(dtype=int)):
+    i, j = wp.tid()
+    wp.atomic_add(of_columns, j, x[i, j])
+    wp.atomic_sub(of_rows, i, x[i, j])
+
+
+@pytest.mark.parametrize("shape", [(700, 900), (1, 600_000), (600_000, 1)])
+def test_threads_that_share_an_index_add_to_one_element(shape):
+    x = RANDOM.integers(0, 100, shape).astype(np.int32)
+    numbers = wp.array(x, dtype=int, device="cpu")
+    of_rows, of_columns = (wp.zeros(n, dtype=int, device="cpu") for n in shape)
+    for _ in range(LAUNCHES):
+        wp.launch(columns, shape, [numbers, of_columns, of_rows], device="cpu")
+    np.testing.assert_array_equal(of_columns.numpy(), LAUNCHES * x.sum(0))
+    np.testing.assert_array_equal(of_rows.numpy(), -LAUNCHES * x.sum(1))
 
 
 def test_meshes_in_turn_do_not_mix():

@@ -3,7 +3,7 @@
 
 use crate::access::{Summary, leaf_count};
 use crate::ir::Module;
-use crate::layout::ParamLayout;
+use crate::layout::{MAX_DIMS, ParamLayout};
 use crate::types::{ArrayKind, ArrayType, Scalar, Type};
 
 /// What is done with the elements of an array or of its gradient.
@@ -15,6 +15,8 @@ pub enum Use {
     Sums(Scalar),
     /// They are updated, and each thread touches one only: that of its indices in the launch dimensions of this mask.
     Own(u8),
+    /// Both: something is added to one only, and nothing else is done.
+    OwnSums(u8, Scalar),
 }
 
 /// The elements of an array, or its gradient's, that a kernel touches.
@@ -77,7 +79,8 @@ impl OwnRange {
 }
 
 /// All memory that a kernel touches, where no atomic operation of it needs to be one if each worker adds to copies of the
-/// arrays that are [`Use::Sums`] and no two threads have the same place in those that are [`Use::Own`].
+/// arrays that are [`Use::Sums`] and no two threads have the same place in those that are [`Use::Own`]; of one that is
+/// [`Use::OwnSums`] either will do.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Updates {
     /// What is touched; nothing else is.
@@ -86,6 +89,9 @@ pub struct Updates {
 
 /// Words per array in the form that compiled code carries.
 const WORDS: usize = 3;
+/// Where a mask lies among eight bits that also have a number's type.
+const MASK_SHIFT: u32 = 4;
+const _: () = assert!(MAX_DIMS <= 4 && SUMMED.len() < 1 << MASK_SHIFT);
 
 impl Updates {
     /// Of the kernel of a verified module; `None` when its updates must be atomic.
@@ -114,7 +120,10 @@ impl Updates {
                 let sums = ty.elem.scalar().filter(|s| is_summed(*s) && !touched.is_plain);
                 let used = match (touched.is_updated, touched.own, sums) {
                     (false, ..) => Use::Plain,
-                    (true, Some(place), _) => Use::Own(place.iter().fold(0, |mask, dim| mask | 1 << dim)),
+                    (true, Some(place), sums) => {
+                        let mask = place.iter().fold(0, |mask, dim| mask | 1 << dim);
+                        sums.map_or(Use::Own(mask), |scalar| Use::OwnSums(mask, scalar))
+                    }
                     (true, None, Some(scalar)) => Use::Sums(scalar),
                     (true, None, None) => return None,
                 };
@@ -136,10 +145,12 @@ impl Updates {
     pub fn to_words(&self) -> Vec<u32> {
         let mut words = vec![self.arrays.len() as u32];
         for array in &self.arrays {
+            let of_scalar = |scalar| SUMMED.iter().position(|&s| s == scalar).unwrap_or(0) as u32;
             let (kind, detail) = match array.used {
                 Use::Plain => (0, 0),
-                Use::Sums(scalar) => (1, SUMMED.iter().position(|&s| s == scalar).unwrap_or(0) as u32),
+                Use::Sums(scalar) => (1, of_scalar(scalar)),
                 Use::Own(mask) => (2, mask.into()),
+                Use::OwnSums(mask, scalar) => (3, u32::from(mask) << MASK_SHIFT | of_scalar(scalar)),
             };
             let flags =
                 u32::from(array.gradient) | u32::from(array.written) << 1 | u32::from(array.has_range) << 2;
@@ -165,6 +176,10 @@ impl Updates {
                 0 => Use::Plain,
                 1 => Use::Sums(*SUMMED.get(detail as usize)?),
                 2 => Use::Own(detail),
+                3 => Use::OwnSums(
+                    detail >> MASK_SHIFT,
+                    *SUMMED.get(usize::from(detail & ((1 << MASK_SHIFT) - 1)))?,
+                ),
                 _ => return None,
             };
             let [gradient, written, has_range] = [1, 2, 4].map(|flag| flags & flag != 0);
@@ -236,6 +251,9 @@ mod tests {
         assert_eq!(uses(own), Some(vec![(2, Use::Own(3))]));
         let both = format!("{own}  %q = elem %2, %i, %j : ref<f32>\n  store %q, %x\n");
         assert_eq!(uses(&both), None);
+        let sums = "  %p = elem %1, %i : ref<f32>\n  %old = atomic_add %p, %one : f32\n";
+        assert_eq!(uses(sums), Some(vec![(1, Use::OwnSums(1, Scalar::F32))]));
+        assert_eq!(uses(&format!("{sums}  store %p, %old\n")), Some(vec![(1, Use::Own(1))]));
         let row = "  %r = view %2, %i, 0 : array<f32, 1>\n  %p = elem %r, %i : ref<f32>\n  \
             %old = atomic_add %p, %one : f32\n";
         assert_eq!(uses(row), Some(vec![(2, Use::Sums(Scalar::F32))]));
@@ -247,6 +265,7 @@ mod tests {
             "  %q = elem %2, %j, %i : ref<f32>\n  store %q, %one\n  %most = atomic_max %q, %one : f32\n";
         let mut updates = updates(&format!("{ANYWHERE}{own}")).expect("no obstacle");
         assert_eq!(updates.arrays.len(), 3);
+        updates.arrays[0].used = Use::OwnSums(0b1111, SUMMED[SUMMED.len() - 1]);
         updates.arrays[1].has_range = true;
         let mut words = updates.to_words().into_iter();
         assert_eq!(Updates::from_words(|| words.next()), Some(updates));

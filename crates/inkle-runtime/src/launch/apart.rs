@@ -116,7 +116,7 @@ impl Plan {
             extents.push(extent);
             let range = if let Use::Sums(_) = array.used { ranges.next()? } else { 0 };
             let Some(extent) = extent else { continue };
-            match array.used {
+            match in_launch(array.used, params) {
                 Use::Plain => {}
                 Use::Own(mask) if desc.is_compact() && is_apart(mask, params) => {}
                 Use::Sums(scalar)
@@ -136,17 +136,18 @@ impl Plan {
                         has_range: array.has_range && bytes >= SMALLEST_RANGED,
                     });
                 }
-                Use::Own(_) | Use::Sums(_) => return None,
+                Use::Own(_) | Use::Sums(_) | Use::OwnSums(..) => return None,
             }
         }
         for (index, (a, first)) in updates.arrays.iter().zip(&extents).enumerate() {
             for (b, second) in updates.arrays.iter().zip(&extents).skip(index + 1) {
                 let (Some(first), Some(second)) = (first, second) else { continue };
                 let meet = first.first < second.end && second.first < first.end;
-                if meet && !may_share(a.used, b.used) {
+                let (a, b) = (in_launch(a.used, params), in_launch(b.used, params));
+                if meet && !may_share(a, b) {
                     return None;
                 }
-                plan.meet |= meet && matches!(a.used, Use::Sums(_));
+                plan.meet |= meet && matches!(a, Use::Sums(_));
             }
         }
         Some(plan)
@@ -351,6 +352,15 @@ impl Touched {
     }
 }
 
+/// What is done with an array, as far as one launch goes.
+fn in_launch(used: Use, params: &[u64]) -> Use {
+    match used {
+        Use::OwnSums(mask, _) if is_apart(mask, params) => Use::Own(mask),
+        Use::OwnSums(_, scalar) => Use::Sums(scalar),
+        other => other,
+    }
+}
+
 /// Whether two arrays may have memory in common.
 fn may_share(a: Use, b: Use) -> bool {
     match (a, b) {
@@ -426,6 +436,14 @@ mod tests {
             assert!(Plan::new(&updates(&[SUMS]), &block(1, &[(4096, 10, stride)])).is_none(), "{stride}");
         }
         assert!(Plan::new(&updates(&[SUMS]), &block(1, &[(4098, 10, 4)])).is_none());
+    }
+
+    #[test]
+    fn what_threads_that_share_an_index_only_add_to_has_copies() {
+        let updates = updates(&[Use::OwnSums(1, Scalar::F32)]);
+        let copies =
+            |rows| Plan::new(&updates, &block(rows, &[(4096, 100, 4)])).map(|plan| plan.arrays.len());
+        assert_eq!((copies(1), copies(2)), (Some(0), Some(1)));
     }
 
     #[test]
