@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
 use inkle_ir::{LaunchBounds, MAX_DIMS, OwnRange, Scalar, Updates, Use};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use self::chunks::Chunks;
 use self::extent::{Desc, Extent};
@@ -24,6 +24,7 @@ pub(super) use self::scratch::Scratch;
 use self::sharing::Outcome;
 pub(super) use self::sharing::Sharing;
 use self::sums::move_sums;
+use self::touched::{AllTouched, Touched};
 use super::cpu::AloneEntry;
 use super::pool;
 use crate::error::RuntimeError;
@@ -34,6 +35,7 @@ mod extent;
 mod scratch;
 mod sharing;
 mod sums;
+mod touched;
 
 /// The most bytes of all copies together.
 const MAX_COPIES: u64 = 128 << 20;
@@ -184,10 +186,7 @@ impl Plan {
         let (base, is_fresh) = scratch.memory(workers * self.bytes);
         let memory = Memory { base, of_worker: self.bytes, workers };
         let has_range = |array: &Summed| array.has_range && cut.parts.is_some() && !self.meet;
-        // What of each worker's copy of each array was touched.
-        let touched: SmallVec<[Touched; 16]> =
-            (0..workers * self.arrays.len()).map(|_| Touched::default()).collect();
-        let touched_by = |worker: usize| &touched[worker * self.arrays.len()..][..self.arrays.len()];
+        let all_touched = AllTouched::new(workers);
         let chunks_left = Chunks::new(first_chunk..cut.chunks, workers, cut.parts);
         let (moved, looked_at) = (AtomicU64::new(0), AtomicU64::new(0));
         let meeting = AtomicUsize::new(0);
@@ -198,15 +197,18 @@ impl Plan {
             let mut ranges = [OwnRange::EVERYTHING; OwnRange::MOST];
             let mut shares = chunks_left.begin(worker);
             let mut known = 0..0;
+            let mut touched: SmallVec<[Touched; 4]> = smallvec![Touched::default(); self.arrays.len()];
             while let Some(chunk) = chunks_left.take(&mut shares) {
+                let Range { start: from, end: to } = cut.threads(chunk);
+                if from >= to {
+                    continue;
+                }
                 let is_first = known.is_empty();
                 if shares != known {
                     known = shares.clone();
                     for array in &self.arrays {
                         if has_range(array) {
-                            let range = &mut ranges[array.range];
-                            let (low, high) = (range.low, range.high);
-                            *range = OwnRange { low, high, ..memory.range(worker, &shares, array) };
+                            ranges[array.range] = memory.range(worker, &shares, array);
                         } else if worker > 0 && is_first {
                             if own.is_empty() {
                                 own.extend_from_slice(params);
@@ -218,32 +220,29 @@ impl Plan {
                     }
                 }
                 let block = if own.is_empty() { params } else { own.as_slice() };
-                let Range { start: from, end: to } = cut.threads(chunk);
-                if from >= to {
-                    continue;
-                }
                 let at = ranges.as_mut_ptr();
                 // SAFETY: as for every launch of this block; the copies are like the arrays, and lie in `scratch`, which is
                 // borrowed here; no other worker has this one's. That updates of the arrays meet no others is
                 // the caller's lock, and that only one worker has the arrays themselves, or a range of them.
                 let run = || failures.enter(|| unsafe { entry(block.as_ptr().cast(), from, to, at) });
-                if chunk == first_chunk { timed(&run, to - from) } else { run() }
-            }
-            for (array, touched) in self.arrays.iter().zip(touched_by(worker)) {
-                if has_range(array) {
-                    touched.note(&ranges[array.range], array.bytes);
-                } else if worker > 0 && !known.is_empty() {
-                    touched.note_all(array.bytes);
+                if chunk == first_chunk {
+                    timed(&run, to - from)
+                } else {
+                    run()
+                }
+                for (array, touched) in self.arrays.iter().zip(&mut touched) {
+                    if has_range(array) {
+                        touched.note(&mut ranges[array.range], array.bytes);
+                    } else if worker > 0 && is_first {
+                        touched.note_all(array.bytes);
+                    }
                 }
             }
+            all_touched.set(worker, touched);
         };
         let add_up = |k: usize, from: usize, end: usize| {
             let array = &self.arrays[k];
-            for worker in 0..workers {
-                let part = touched_by(worker)[k].within(from, end);
-                if part.is_empty() {
-                    continue;
-                }
+            for (worker, part) in all_touched.within(k, from..end) {
                 let (to, copy) =
                     (array.address as usize + part.start, memory.copy(worker, array) + part.start);
                 // SAFETY: the copy lies in `scratch`, where it is padded to whole lines, the array is the launch's; both hold
@@ -319,36 +318,6 @@ impl Memory {
             to_copy: (self.copy(worker, array) as u64).wrapping_sub(array.address),
             ..OwnRange::EVERYTHING
         }
-    }
-}
-
-/// The bytes of a copy that were touched, whole lines or up to its end.
-#[derive(Debug, Default)]
-struct Touched {
-    from: AtomicUsize,
-    end: AtomicUsize,
-}
-
-impl Touched {
-    /// Notes what code says that it touched of a copy that is so long.
-    fn note(&self, range: &OwnRange, bytes: usize) {
-        if range.low < 0 && range.high >= range.low {
-            self.note_all(bytes);
-        } else if range.high >= range.low {
-            self.from.store((range.low as usize / LINE * LINE).min(bytes), Ordering::Relaxed);
-            let end = (range.high as usize).saturating_add(1);
-            self.end.store(end.min(bytes).next_multiple_of(LINE).min(bytes), Ordering::Relaxed);
-        }
-    }
-
-    fn note_all(&self, bytes: usize) {
-        self.end.store(bytes, Ordering::Relaxed);
-    }
-
-    /// Those of them between two lines.
-    fn within(&self, from: usize, end: usize) -> Range<usize> {
-        let from = from.max(self.from.load(Ordering::Relaxed));
-        from..end.min(self.end.load(Ordering::Relaxed)).max(from)
     }
 }
 

@@ -26,13 +26,33 @@ fn estimate_after(old: u32, measured: u32) -> u32 {
 /// Notes a measurement. Concurrent launches may lose each other's; any value will do.
 #[inline]
 pub(super) fn note_cost(cost: &AtomicU32, elapsed: u64, threads: u64) {
-    let measured = (elapsed.saturating_mul(1024) / threads).clamp(1, u32::MAX.into()) as u32;
+    let measured = cost_of(elapsed, threads);
     cost.store(estimate_after(cost.load(Ordering::Relaxed), measured), Ordering::Relaxed);
+}
+
+/// Notes what threads cost that others ran beside: without these they take as long at most.
+#[inline]
+pub(super) fn note_lower_cost(cost: &AtomicU32, elapsed: u64, threads: u64) {
+    cost.fetch_min(cost_of(elapsed, threads), Ordering::Relaxed);
+}
+
+/// Ticks per 1024 threads.
+fn cost_of(elapsed: u64, threads: u64) -> u32 {
+    (elapsed.saturating_mul(1024) / threads).clamp(1, u32::MAX.into()) as u32
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_beside_others_cost_no_more_than_without_them() {
+        let cost = AtomicU32::new(500);
+        note_lower_cost(&cost, 600, 1024);
+        assert_eq!(cost.load(Ordering::Relaxed), 500);
+        note_lower_cost(&cost, 400, 1024);
+        assert_eq!(cost.load(Ordering::Relaxed), 400);
+    }
 
     #[test]
     fn an_interrupted_launch_hardly_changes_what_a_kernel_costs() {

@@ -7,8 +7,6 @@ use smallvec::SmallVec;
 
 /// Of a worker that has begun so many chunks are left to it, where it alone has a range of what they add to.
 const SOON_DONE: usize = 3;
-/// Workers were there if at most one chunk in so many was run by another.
-const FEW_STRAYS: usize = 5;
 
 /// The chunks of a launch, a share of each part for each worker. What a worker does of the parts in turn is of the same elements,
 /// which then are in its caches.
@@ -147,11 +145,6 @@ impl Dealt {
     /// Whether more than half of the workers ran their own shares.
     pub fn were_most_there(&self) -> bool {
         2 * self.late < self.workers
-    }
-
-    /// Whether all workers were there, nearly from the beginning.
-    pub fn were_all_there(&self) -> bool {
-        self.late == 0 && self.strays * FEW_STRAYS <= self.chunks
     }
 }
 

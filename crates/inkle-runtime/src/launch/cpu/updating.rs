@@ -7,7 +7,7 @@ use std::sync::{MutexGuard, PoisonError, RwLockReadGuard, TryLockError};
 use super::{AloneEntry, CpuFunction, SERIAL_TICKS, TIMED_EVERY, TIMED_SIZE, everything};
 use crate::error::RuntimeError;
 use crate::launch::apart::{self, Cut, Scratch, Sharing};
-use crate::launch::cost::{note_cost, ticks};
+use crate::launch::cost::{note_cost, note_lower_cost, ticks};
 use crate::launch::pool;
 use crate::launch::updates::updates;
 use crate::symbols::FailureScope;
@@ -132,7 +132,7 @@ impl CpuFunction {
             };
             let each = alone / workers as u64;
             // Before it is known what atomic updates cost, copies that cost little are made.
-            let beside = if shared == 0 { 2 * each } else { shared / workers as u64 };
+            let beside = if shared == 0 { alone / 2 + each / 2 } else { shared / workers as u64 };
             if each + copies <= beside.min(alone - alone / 4) {
                 return Form::Apart(plan);
             }
@@ -170,7 +170,7 @@ impl CpuFunction {
             let start = ticks();
             run();
             if is_usual {
-                note_cost(&self.alone_cost, ticks().saturating_sub(start), threads);
+                note_lower_cost(&self.alone_cost, ticks().saturating_sub(start), threads);
             }
         };
         let outcome = plan.run(alone, params, &cut, scratch, failures, &timed)?;
@@ -182,7 +182,7 @@ impl CpuFunction {
             self.copy_cost.store(0, Ordering::Relaxed);
         }
         let bytes = plan.bytes(workers).unwrap_or(0);
-        if bytes > 0 && outcome.dealt.were_all_there() && !outcome.is_fresh && is_usual {
+        if bytes > 0 && !outcome.is_fresh && is_usual {
             let elapsed = ticks().saturating_sub(start);
             let each =
                 (size - threads.start).saturating_mul(self.alone_cost.load(Ordering::Relaxed).into()) >> 10;
