@@ -323,3 +323,20 @@ def test_one_vector_of_an_array_is_copied_not_read(device):
     source.fill_(5.0)
     wp.capture_launch(capture.graph)
     assert target.numpy().tolist() == [[5.0, 5.0, 5.0]]
+
+
+@differs_from_warp("elements are not assigned")
+def test_elements_are_assigned_from_those_of_their_numbers():
+    counts = wp.zeros(3, dtype=int, device="cpu")
+    with pytest.raises(wp.ArgumentError, match="convert them first"):
+        counts[:] = wp.array([1.5, 2.5, 3.5], dtype=float, device="cpu")
+    assert counts.list() == [0, 0, 0]
+    rows = wp.zeros((2, 3), dtype=float, device="cpu")
+    rows[1] = wp.array([4.0, 5.0, 6.0], dtype=float, device="cpu")
+    assert rows.numpy().tolist() == [[0.0, 0.0, 0.0], [4.0, 5.0, 6.0]]
+
+
+def test_arrays_without_elements_are_false():
+    assert not wp.zeros(0, dtype=float, device="cpu")
+    assert wp.zeros(1, dtype=float, device="cpu")
+    assert wp.zeros((2, 0), dtype=float, device="cpu"), "as many rows as its length says"

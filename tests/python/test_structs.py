@@ -566,3 +566,19 @@ def test_deep_copies_keep_what_is_one_array_one():
     own = copy.deepcopy(pair)
     assert own.first is own.second
     assert own.first is not pair.first
+
+
+@differs_from_warp("fields keep numbers that kernels do not see")
+def test_whole_numbers_that_do_not_fit_are_refused():
+    @wp.struct
+    class Counts:
+        many: int
+        few: wp.uint8
+
+    counts = Counts()
+    counts.many, counts.few = 2**32 - 1, -1
+    assert (counts.many, counts.few) == (-1, 255), "as launches take them: their bits fit"
+    for name, value in (("many", 2**40), ("few", 300), ("few", -129)):
+        with pytest.raises(wp.ArgumentError, match=f"'{name}' expects .* but got int {value}"):
+            setattr(counts, name, value)
+    assert (counts.many, counts.few) == (-1, 255)

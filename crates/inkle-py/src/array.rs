@@ -410,10 +410,6 @@ impl Array {
         self.extents().first().map_or(0, |n| *n as usize)
     }
 
-    fn __bool__(&self) -> bool {
-        true
-    }
-
     fn __str__(slf: &Bound<'_, Self>) -> PyResult<String> {
         // Elements that a graph will write have no values yet, and showing an array is no mistake.
         let has_values = |it: &Array| it.data().is_none_or(|data| check_read(&data.array, "str").is_ok());

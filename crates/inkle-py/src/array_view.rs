@@ -149,6 +149,15 @@ pub fn set(array: &Bound<'_, Array>, key: &Bound<'_, PyAny>, value: &Bound<'_, P
     let target = view_of(array, part, array.get().dtype_object(py)?)?;
     if let Ok(src) = value.cast::<Array>() {
         let src = gathered_on_tape(src)?;
+        let (to, from) = (runtime.dtype(), src.get().runtime(py)?.dtype());
+        if to != from && (to.scalar().is_none() || to.scalar() != from.scalar()) {
+            let (to, from) = (to.python_name(), from.python_name());
+            let message = format!(
+                "elements of type {from} cannot be assigned to elements of type {to}: convert them first, with `wp.map` or \
+                 in a kernel; `wp.copy` copies their bytes as they are"
+            );
+            return Err(argument_error(py, message));
+        }
         array_io::assign_exactly(&target, &src)?;
         return crate::tape::record_copy(&target, &src, [0; 3]);
     }

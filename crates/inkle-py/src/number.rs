@@ -130,6 +130,17 @@ pub fn from_python(object: &Bound<'_, PyAny>, scalar: Scalar) -> PyResult<Consta
     }
 }
 
+/// Whether an int can be meant as a value of an integer type: it fits, or its bits do.
+#[inline]
+pub fn fits(argument: &Bound<'_, PyAny>, scalar: Scalar) -> bool {
+    if !scalar.is_int() || scalar.size() == 8 {
+        return true;
+    }
+    let Ok(int) = argument.cast::<PyInt>() else { return true };
+    let bits = scalar.size() * 8;
+    int.extract::<i64>().is_ok_and(|value| (-(1 << (bits - 1))..1 << bits).contains(&value))
+}
+
 fn low_bits(int: &Bound<'_, PyInt>) -> PyResult<u64> {
     // SAFETY: `int` is a live Python int; the function masks instead of overflowing, and can only fail with an
     // exception set for objects that are not ints.

@@ -28,17 +28,6 @@ pub struct Packer {
     pub index: usize,
 }
 
-/// Whether an int can be meant as a value of an integer type: it fits, or its bits do.
-#[inline]
-fn fits(argument: &Bound<'_, PyAny>, scalar: Scalar) -> bool {
-    if !scalar.is_int() || scalar.size() == 8 {
-        return true;
-    }
-    let Ok(int) = argument.cast::<PyInt>() else { return true };
-    let bits = scalar.size() * 8;
-    int.extract::<i64>().is_ok_and(|value| (-(1 << (bits - 1))..1 << bits).contains(&value))
-}
-
 /// What code may be told about the arrays of a launch; bit i is for argument i, of the first 64.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Facts {
@@ -89,7 +78,7 @@ impl Packer {
         let bytes = &mut block.bytes[self.offset..self.offset + self.ty.size() as usize];
         match self.ty {
             Type::Scalar(scalar) => {
-                if argument.is_none() || !fits(argument, scalar) {
+                if argument.is_none() || !number::fits(argument, scalar) {
                     return Err(self.refused(argument, kernel));
                 }
                 match number::from_python(argument, scalar) {

@@ -427,6 +427,9 @@ impl StructInstance {
         };
         match field.ty {
             Type::Scalar(scalar) => {
+                if !number::fits(value, scalar) {
+                    return Err(expected(&format!("{} {value}", class_name(value))));
+                }
                 let number = number::from_python(value, scalar).map_err(|_| expected(&class_name(value)))?;
                 self.storage.with_mut(py, offset, |bytes| number::write(scalar, number, bytes));
             }
