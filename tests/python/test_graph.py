@@ -349,6 +349,25 @@ def test_a_graph_works_on_other_arrays():
     wp.capture_launch(graph)
 
 
+def test_an_array_of_the_capture_names_its_place_whatever_is_there():
+    x, y = floats(1, 2, 3), floats(0, 0, 0)
+    with wp.ScopedCapture(device="cpu") as capture:
+        wp.launch(scale, dim=3, inputs=[x, y, 2.0], device="cpu")
+    graph = capture.graph
+    for frame in ([4, 5, 6], [7, 8, 9]):
+        graph.set_param(x, floats(*frame))
+        wp.capture_launch(graph)
+        assert y.list() == [2 * v for v in frame]
+    graph.set_param(x, y)
+    graph.set_param(y, x)
+    wp.capture_launch(graph)
+    assert x.list() == [4 * v for v in (7, 8, 9)], "the two are swapped"
+    graph.set_param(x, x)
+    graph.set_param(y, y)
+    wp.capture_launch(graph)
+    assert y.list() == [8 * v for v in (7, 8, 9)]
+
+
 def test_what_another_array_must_be_like():
     x, y = floats(1, 2, 3, 4), floats(0, 0)
     with wp.ScopedCapture(device="cpu") as capture:

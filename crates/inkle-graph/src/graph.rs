@@ -2,11 +2,11 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
 use inkle_ir::{Scalar, Type};
 use inkle_runtime::cuda::CudaGraph;
-use inkle_runtime::{Array, Device, Loaded, Stream};
+use inkle_runtime::{Allocation, Array, Device, Loaded, Stream};
 
 use crate::bundle::{CodeTarget, Param};
 use crate::error::GraphError;
@@ -82,6 +82,8 @@ pub struct Graph {
     loaded: bool,
     /// Whether the stream has all that the graph does: others may have put work into the driver's capture too.
     whole: OnceLock<bool>,
+    /// Per region, the memory that was captured, as long as it lives, and where the region started.
+    captured: Vec<(Weak<Allocation>, u64)>,
     state: RwLock<State>,
 }
 
@@ -166,8 +168,9 @@ impl Graph {
             let _ = whole.set(true);
         }
         let program = program(device, &ops, &memory, &code, captured)?;
+        let captured = memory.iter().map(|bound| (Arc::downgrade(&bound.memory), bound.base)).collect();
         let state = RwLock::new(State { memory, program });
-        Ok(Graph { device, ops, code, sources, held: Arc::new(held), params, loaded, whole, state })
+        Ok(Graph { device, ops, code, sources, held: Arc::new(held), params, loaded, whole, captured, state })
     }
 
     /// The device it runs on.
@@ -296,14 +299,28 @@ impl Graph {
     /// The place of an array in the graph's memory; `None` if the graph does not use its memory.
     pub fn find(&self, array: &Array) -> Option<View> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        let region = state.memory.iter().zip(&self.ops.regions).position(|(bound, region)| {
-            bound.memory.device() == array.device()
-                && array.address() >= bound.base
-                && array.address() - bound.base < region.bytes
-        })?;
-        let view = state.memory[region].view(region as u32, array);
-        let fits = view.span().is_some_and(|span| span.end <= self.ops.regions[region].bytes);
-        fits.then_some(view)
+        self.find_in(state.memory.iter().cloned().map(Some), array)
+    }
+
+    /// The place of an array that was captured, whatever the graph uses there now, or else of one that it uses now.
+    pub fn place_of(&self, array: &Array) -> Option<View> {
+        let captured = self.captured.iter().map(|(memory, base)| {
+            let memory = memory.upgrade()?;
+            Some(Bound { memory, base: *base })
+        });
+        self.find_in(captured, array).or_else(|| self.find(array))
+    }
+
+    /// The place of an array in regions with this memory.
+    fn find_in(&self, regions: impl Iterator<Item = Option<Bound>>, array: &Array) -> Option<View> {
+        let found = regions.zip(&self.ops.regions).enumerate().find_map(|(index, (bound, region))| {
+            let bound = bound.filter(|bound| bound.memory.device() == array.device())?;
+            let offset = array.address().checked_sub(bound.base)?;
+            (offset < region.bytes).then_some((index, bound, region))
+        });
+        let (index, bound, region) = found?;
+        let view = bound.view(index as u32, array);
+        view.span().is_some_and(|span| span.end <= region.bytes).then_some(view)
     }
 
     /// Lets the graph use `array` where it used the memory of `view` until now; `name` is for messages. Launches that

@@ -1,7 +1,10 @@
 //! Which operations may run at the same time.
 
+use std::ops::Range;
+
 use crate::access::{Access, each_access};
-use crate::ops::Node;
+use crate::ops::{Node, Region};
+use crate::replay::Bound;
 
 /// Operations in levels.
 #[derive(Debug, Default)]
@@ -20,9 +23,59 @@ impl Levels {
     }
 }
 
+/// Which regions have memory in common, as they may when a graph gets other arrays than those that were captured.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Overlaps {
+    /// For each region, the one that stands for all that it overlaps with, directly or through others, and how far behind the first
+    /// of these it begins, bytes; empty if there are no overlaps.
+    places: Vec<(u32, u64)>,
+}
+
+impl Overlaps {
+    /// Those of regions with this memory.
+    pub fn of(regions: &[Region], memory: &[Bound]) -> Overlaps {
+        let mut extents: Vec<(Range<u64>, usize)> =
+            memory.iter().zip(regions).map(|(bound, region)| bound.extent(region.bytes)).zip(0..).collect();
+        extents.retain(|(extent, _)| !extent.is_empty());
+        extents.sort_unstable_by_key(|(extent, _)| extent.start);
+        let mut of = Vec::from_iter(0..regions.len());
+        let mut joined = (0, 0);
+        for (extent, region) in &extents {
+            joined = match joined {
+                (end, first) if extent.start < end => {
+                    of[*region] = first;
+                    (end.max(extent.end), first)
+                }
+                _ => (extent.end, *region),
+            };
+        }
+        if of.iter().zip(0..).all(|(&first, region)| first == region) {
+            return Overlaps::default();
+        }
+        let mut bases: Vec<u64> = memory.iter().map(|bound| bound.base).collect();
+        for (&first, bound) in of.iter().zip(memory) {
+            bases[first] = bases[first].min(bound.base);
+        }
+        let places = of.iter().zip(memory).map(|(&first, bound)| (first as u32, bound.base - bases[first]));
+        Overlaps { places: places.collect() }
+    }
+
+    /// Whether there are any.
+    pub fn exist(&self) -> bool {
+        !self.places.is_empty()
+    }
+
+    /// An access as one to the region that stands for all that overlap.
+    fn place(&self, access: Access) -> Access {
+        let Some(&(region, behind)) = self.places.get(access.region as usize) else { return access };
+        let span = access.span.start.saturating_add(behind)..access.span.end.saturating_add(behind);
+        Access { region, span, ..access }
+    }
+}
+
 /// Puts operations into levels: those of one level do not touch each other's bytes, and each comes after all earlier
 /// ones that it depends on.
-pub fn levels(nodes: &[Node]) -> Levels {
+pub fn levels(nodes: &[Node], overlaps: &Overlaps) -> Levels {
     let mut level_of: Vec<u32> = Vec::with_capacity(nodes.len());
     let mut ends: Vec<u32> = Vec::new();
     // Per region: what was touched, and at which level.
@@ -30,7 +83,7 @@ pub fn levels(nodes: &[Node]) -> Levels {
     let mut mine: Vec<Access> = Vec::new();
     for node in nodes {
         mine.clear();
-        each_access(&node.op, &mut |access| mine.push(access));
+        each_access(&node.op, &mut |access| mine.push(overlaps.place(access)));
         let mut level = 0;
         for access in &mine {
             let Some(others) = touched.get(access.region as usize) else { continue };
@@ -85,8 +138,9 @@ fn touch(others: &mut Vec<(Access, u32)>, access: Access, level: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::{Condition, Op, View};
+    use crate::ops::{Condition, Op, RegionKind, Space, View};
     use inkle_ir::Type;
+    use inkle_runtime::{Allocation, Device};
 
     fn view(region: u32, offset: u64, count: i32) -> View {
         View { region, offset, dtype: Type::F32, shape: vec![count], strides: vec![4] }
@@ -101,7 +155,26 @@ mod tests {
     }
 
     fn levels(nodes: &[Node]) -> Vec<Vec<u32>> {
-        super::levels(nodes).iter().map(<[u32]>::to_vec).collect()
+        super::levels(nodes, &Overlaps::default()).iter().map(<[u32]>::to_vec).collect()
+    }
+
+    #[test]
+    fn regions_with_memory_in_common_are_one() {
+        let memory = Allocation::new(Device::cpu(), 48).expect("memory");
+        let at = |offset| Bound { memory: memory.clone(), base: memory.address() + offset };
+        let region = |bytes| Region { bytes, space: Space::Host, kind: RegionKind::Given };
+        let regions = [region(16), region(16), region(16), region(0)];
+        let nodes = [fill(view(0, 0, 4)), fill(view(1, 0, 2)), copy(view(2, 0, 1), view(1, 12, 1))];
+        let of = |places: [u64; 4]| {
+            let overlaps = Overlaps::of(&regions, &places.map(at));
+            super::levels(&nodes, &overlaps).iter().map(<[u32]>::to_vec).collect::<Vec<_>>()
+        };
+        assert_eq!(of([16, 0, 32, 0]), [vec![0, 1, 2]]);
+        assert_eq!(of([0, 0, 32, 0]), [vec![0], vec![1, 2]]);
+        assert_eq!(of([12, 0, 32, 0]), [vec![0, 1], vec![2]], "what the first writes is copied");
+        assert_eq!(of([0, 16, 20, 0]), [vec![0, 1], vec![2]], "what the second writes is written again");
+        assert_eq!(of([16, 0, 32, 20]), [vec![0, 1, 2]], "a region without bytes is nowhere");
+        assert_eq!(of([40, 0, 44, 0]), [vec![0, 1], vec![2]], "regions may end outside of their memory");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use inkle_graph::bundle::{BundleError, SaveOptions};
 use inkle_graph::capture::{self, Address, Launched};
 use inkle_graph::{GraphError, Kernel, Op, RegionKind};
 use inkle_ir::Type;
@@ -113,7 +114,32 @@ fn launches_are_relocated_when_the_graph_gets_other_memory() {
     graph.rebind("a", &view, &b).unwrap();
     graph.launch(None).unwrap();
     assert_eq!((values(&a), values(&b)), (vec![1.0, 4.0, 3.0], vec![10.0, 22.0, 30.0]));
-    assert_eq!((graph.find(&a), graph.find(&b)), (None, Some(view)));
+    assert_eq!((graph.find(&a), graph.find(&b)), (None, Some(view.clone())));
+    assert_eq!((graph.place_of(&a), graph.place_of(&b)), (Some(view.clone()), Some(view)));
+}
+
+#[test]
+fn arrays_that_become_one_keep_the_order_of_what_is_done_with_them() {
+    let [a, t, y, z, out] = [1.0, 2.0, 3.0, 4.0, 5.0].map(|value| floats(&[value; 4]));
+    capture::begin(Device::cpu()).unwrap();
+    t.copy_from(&a, None).unwrap();
+    y.copy_from(&t, None).unwrap();
+    out.copy_from(&z, None).unwrap();
+    let graph = capture::end(Device::cpu()).unwrap();
+    let whole = graph.find(&z).unwrap();
+    graph.rebind("z", &whole, &y).unwrap();
+    graph.launch(None).unwrap();
+    assert_eq!(values(&out), [1.0; 4]);
+    let saved = graph.save(&SaveOptions::default());
+    assert!(
+        matches!(saved, Err(GraphError::Bundle(BundleError::NotSavable { .. }))),
+        "their values would part: {saved:?}"
+    );
+    graph.rebind("z", &whole, &a).unwrap();
+    graph.rebind("z", &graph.place_of(&z).unwrap(), &z).unwrap();
+    graph.launch(None).unwrap();
+    assert_eq!(values(&out), [4.0; 4]);
+    graph.save(&SaveOptions::default()).unwrap();
 }
 
 #[test]

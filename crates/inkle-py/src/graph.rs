@@ -112,7 +112,7 @@ impl PyGraph {
             return Ok((name, view));
         }
         let array = array_argument(key, "name")?.get().runtime(py)?;
-        match graph.find(array) {
+        match graph.place_of(array) {
             Some(view) => Ok(("array".to_owned(), view)),
             None => Err(argument_error(py, "the graph does not use the memory of this array")),
         }
@@ -160,7 +160,8 @@ impl PyGraph {
     /// Gives the graph another array to work on.
     ///
     /// `name` is a parameter of a graph from a file, whose values are set to those of `array`; or, of a graph that was
-    /// captured here, an array that it uses, for which it uses `array` from now on. `copy` chooses between the two: copying
+    /// captured here, an array of the capture, in whose place it uses `array` from now on, whatever was there before; or else
+    /// an array that it uses now. `copy` chooses between the two: copying
     /// values into the graph's memory, and letting the graph use the other array's memory, which then has to be laid out
     /// in the same way.
     #[pyo3(signature = (name, array, copy = None))]
@@ -180,7 +181,7 @@ impl PyGraph {
         graph.rebind(&name, &view, array).graph(py)
     }
 
-    /// Copies the values of a parameter, or of an array that the graph uses, to `array`.
+    /// Copies the values of a parameter, or of what the graph uses in an array's place (see `set_param`), to `array`.
     fn get_param(&self, py: Python<'_>, name: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<()> {
         let graph = self.ready(py)?;
         let (name, view) = self.place(graph, name)?;

@@ -14,6 +14,7 @@ use crate::error::GraphError;
 use crate::graph::{Graph, KernelSource, KernelUse, Parts};
 use crate::ops::{Abi, Kernel, Op, OpStream, Region, RegionKind, Space};
 use crate::replay::Bound;
+use crate::schedule::Overlaps;
 
 /// Makes code of a kernel of a bundle from its IR.
 pub type Recompile<'a> = &'a dyn Fn(&Kernel, &KernelUse, &str, Device) -> Result<Arc<Loaded>, String>;
@@ -252,7 +253,8 @@ impl Graph {
     /// # Errors
     /// [`BundleError::Compile`] for a target that was named, or when a kernel compiles for none;
     /// [`BundleError::NotSavable`] for a graph that came from a bundle itself, and for one whose kernels find arrays by
-    /// addresses in the elements of others; [`BundleError::SameName`].
+    /// addresses in the elements of others, or whose arrays have memory in common since they were [rebound](Graph::rebind);
+    /// [`BundleError::SameName`].
     pub fn save(&self, options: &SaveOptions) -> Result<Bundle, GraphError> {
         if self.is_loaded() {
             let what = "a graph that was loaded from a file: copy the file; it".to_owned();
@@ -261,8 +263,15 @@ impl Graph {
         self.whole("be saved")?;
         let mut stream = self.ops().clone();
         refuse_addresses_in_memory(&stream)?;
+        let places = self.memory();
+        if Overlaps::of(&stream.regions, &places).exist() {
+            let what =
+                "a graph in which an array took another one's place with which it has memory in common"
+                    .to_owned();
+            return Err(BundleError::NotSavable { what }.into());
+        }
         let mut memory = Vec::new();
-        for (index, bound) in self.memory().iter().enumerate() {
+        for (index, bound) in places.iter().enumerate() {
             let region = &stream.regions[index];
             let needed = region.kind != RegionKind::Internal || may_be_read_first(&stream, index as u32);
             memory.push(if needed { contents(bound, region.bytes)? } else { None });

@@ -101,7 +101,7 @@ impl OnDevice {
         let tensors = || pick(inputs, &moved_in).chain(pick(outputs, &moved_out));
         let Worker { memory, program } = worker;
         put_tensors(memory, plan, tensors());
-        let ready = match program.take() {
+        let ready = match program.take().filter(|ready| ready.can_move_to(&self.stream, memory)) {
             Some(mut ready) => {
                 ready.rebase(memory)?;
                 ready

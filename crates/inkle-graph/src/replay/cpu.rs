@@ -14,7 +14,7 @@ use inkle_runtime::{Array, Loaded, Prepared, RuntimeError, run_together};
 use super::Bound;
 use crate::error::GraphError;
 use crate::ops::{Condition, Launch, Node, Op, OpStream, View};
-use crate::schedule::levels;
+use crate::schedule::{Overlaps, levels};
 
 /// Steps together above this many ticks (of about half a nanosecond) are shared with the workers, whom waking costs
 /// some microseconds.
@@ -30,6 +30,8 @@ pub struct CpuProgram {
     body: Vec<Group>,
     parts: Parts,
     patches: Patches,
+    /// Of the memory that the steps were made for.
+    overlaps: Overlaps,
 }
 
 /// What steps work with.
@@ -117,6 +119,7 @@ impl Places<'_> {
 
 struct Maker<'a> {
     places: Places<'a>,
+    overlaps: Overlaps,
     code: &'a [Arc<Loaded>],
     parts: Parts,
     patches: Patches,
@@ -145,9 +148,16 @@ impl CpuProgram {
         let mut movable = vec![false; if regions.is_empty() { 0 } else { memory.len() }];
         regions.iter().for_each(|region| movable[*region as usize] = true);
         let patches = Patches { movable, ..Patches::default() };
-        let mut maker = Maker { places: Places(memory), code, parts: Parts::default(), patches };
+        let overlaps = Overlaps::of(&stream.regions, memory);
+        let mut maker = Maker { places: Places(memory), overlaps, code, parts: Parts::default(), patches };
         let body = maker.groups(&stream.body)?;
-        Ok(CpuProgram { body, parts: maker.parts, patches: maker.patches })
+        Ok(CpuProgram { body, parts: maker.parts, patches: maker.patches, overlaps: maker.overlaps })
+    }
+
+    /// Whether the program, of this stream, can go on with this memory: where regions have memory in common that had none, or not the
+    /// same, other steps depend on each other.
+    pub fn can_move_to(&self, stream: &OpStream, memory: &[Bound]) -> bool {
+        Overlaps::of(&stream.regions, memory) == self.overlaps
     }
 
     /// Goes on with other memory for the regions that [`movable`](CpuProgram::movable) was told of.
@@ -186,7 +196,7 @@ impl CpuProgram {
 impl Maker<'_> {
     fn groups(&mut self, nodes: &[Node]) -> Result<Vec<Group>, GraphError> {
         let mut groups: Vec<Group> = Vec::new();
-        for level in levels(nodes).iter() {
+        for level in levels(nodes, &self.overlaps).iter() {
             let ops = level.iter().map(|&i| &nodes[i as usize].op);
             let simple = |op: &Op| !matches!(op, Op::Algorithm(_) | Op::If { .. } | Op::While { .. });
             let sharable = level.len() > 1 && ops.clone().all(simple);

@@ -3,6 +3,7 @@
 mod cpu;
 mod cuda;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use inkle_runtime::{Allocation, Array, RuntimeError};
@@ -25,6 +26,12 @@ impl Bound {
     /// A region that is the whole of some memory.
     pub fn whole(memory: Arc<Allocation>) -> Bound {
         Bound { base: memory.address(), memory }
+    }
+
+    /// The addresses of the region, of so many bytes, that lie inside the memory.
+    pub fn extent(&self, bytes: u64) -> Range<u64> {
+        let (start, end) = (self.memory.address(), self.memory.address() + self.memory.bytes() as u64);
+        self.base.clamp(start, end)..self.base.saturating_add(bytes).clamp(start, end)
     }
 
     /// Where an array of the memory lies in the region, whose number is `region`.
