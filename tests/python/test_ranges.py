@@ -62,6 +62,32 @@ def test_the_sums_are_those_of_one_thread(mesh):
     launches(ends)
 
 
+@pytest.mark.parametrize("size", [1, 15, 17, 33, 1000, 40_001])
+@pytest.mark.parametrize("dtype", [wp.vec2, wp.vec3, wp.vec4, wp.vec2i, wp.vec3i, wp.types.vector(4, wp.uint32)])
+def test_elements_of_few_numbers_in_any_order(dtype, size):
+    @wp.kernel(module="unique")
+    def move(at: wp.array2d(dtype=int), x: wp.array(dtype=dtype), y: wp.array(dtype=dtype), z: wp.array(dtype=dtype)):
+        s = wp.tid()
+        i, j = at[s, 0], at[s, 1]
+        v = x[i] + x[j]
+        wp.atomic_add(y, i, v)
+        wp.atomic_sub(z, j, v)
+
+    n = 500
+    at = RANDOM.integers(-n, n, (size, 2)).astype(np.int32)
+    at[: size // 4, 1] = 7
+    x = RANDOM.integers(0, 9, (n, len(dtype()))).astype(np.int64)
+    arrays = [wp.array(v, dtype=dtype, device="cpu") for v in (x, 0 * x, 0 * x)]
+    for _ in range(3):
+        wp.launch(move, size, [wp.array(at, dtype=int, device="cpu"), *arrays], device="cpu")
+    y, z = np.zeros_like(x), np.zeros_like(x)
+    np.add.at(y, at[:, 0], 3 * (x[at[:, 0]] + x[at[:, 1]]))
+    np.subtract.at(z, at[:, 1], 3 * (x[at[:, 0]] + x[at[:, 1]]))
+    found_y, found_z = (v.numpy() for v in arrays[1:])
+    np.testing.assert_array_equal(found_y, y.astype(found_y.dtype))
+    np.testing.assert_array_equal(found_z, z.astype(found_z.dtype))
+
+
 @wp.kernel
 def columns(x: wp.array2d(dtype=int), of_columns: wp.array(dtype=int), of_rows: wp.array(dtype=int)):
     i, j = wp.tid()

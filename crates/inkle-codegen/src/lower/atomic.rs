@@ -224,6 +224,9 @@ impl<'m> Lower<'_, 'm> {
             self.update_by_lane(op, places, at, value)?;
             return Ok(self.unseen(places));
         }
+        if self.alone && !old_is_used && self.strict(|l| l.add_scattered(op, places, at, value)) {
+            return Ok(self.unseen(places));
+        }
         // All parts of a lane before the next lane: they are neighbours in memory.
         let each: SmallVec<[Val; 8]> = [at].into_iter().chain(value.iter().copied()).collect();
         let update = |l: &mut Self, each: &[V]| {
@@ -268,33 +271,42 @@ impl<'m> Lower<'_, 'm> {
         let types: SmallVec<[Ty; 8]> = args.iter().map(|&v| self.e.type_of(v)).collect();
         let ty = self.e.function_type(self.e.void(), &types);
         let f = self.e.internal_function(&format!("update.{op}"), ty);
+        let mask = self.mask;
+        let mut outcome = Ok(Parts::new());
+        self.outlined(f, "update", |l| {
+            let last = args.len() as u32 - 1;
+            let bits = l.e.trunc(l.e.param(f, last), l.e.int(l.lanes));
+            l.mask = Some(l.e.bitcast(bits, l.e.vector(l.e.int(1), l.lanes)));
+            let each: SmallVec<[Val; 8]> = (0..last).map(|i| Val::Varying(l.e.param(f, i))).collect();
+            outcome = l.per_lane_all(&each, |l, each| {
+                for (&(scalar, offset), &v) in places.iter().zip(&each[1..]) {
+                    let at = l.e.byte_offset(each[0], offset);
+                    l.atomic_scalar(op, scalar, at, v, false)?;
+                }
+                Ok(SmallVec::new())
+            });
+            l.e.ret_void();
+        });
+        self.mask = mask;
+        outcome.map(|_| f)
+    }
+
+    /// Makes the body of a function of its own, which is not inlined. Everything that belongs to the function that is being emitted
+    /// is set aside.
+    pub fn outlined(&mut self, f: V, name: &str, body: impl FnOnce(&mut Self)) {
         self.function_attributes(f);
         self.e.attribute(f, u32::MAX, "noinline", 0);
-        // Everything that belongs to the function being emitted is set aside.
-        let (here, mask) = (self.e.current_block(), self.mask);
-        let lines = self.lines.as_mut().map(|l| l.enter(f, "update", self.span));
+        let here = self.e.current_block();
+        let lines = self.lines.as_mut().map(|l| l.enter(f, name, self.span));
         let entry = self.e.append_block(f, "entry");
         self.e.at_end(entry);
         self.set_line(self.span);
-        let last = args.len() as u32 - 1;
-        let bits = self.e.trunc(self.e.param(f, last), self.e.int(self.lanes));
-        self.mask = Some(self.e.bitcast(bits, self.e.vector(self.e.int(1), self.lanes)));
-        let each: SmallVec<[Val; 8]> = (0..last).map(|i| Val::Varying(self.e.param(f, i))).collect();
-        self.per_lane_all(&each, |l, each| {
-            for (&(scalar, offset), &v) in places.iter().zip(&each[1..]) {
-                let at = l.e.byte_offset(each[0], offset);
-                l.atomic_scalar(op, scalar, at, v, false)?;
-            }
-            Ok(SmallVec::new())
-        })?;
-        self.e.ret_void();
+        body(self);
         if let (Some(all), Some(lines)) = (&mut self.lines, lines) {
             all.leave(lines);
         }
-        self.mask = mask;
         self.e.at_end(here);
         self.set_line(self.span);
-        Ok(f)
     }
 
     /// What all active lanes together do to one place. Sums of floats may round differently than one by one, as

@@ -129,6 +129,8 @@ pub(crate) struct Lower<'c, 'm> {
     returns_local: Vec<bool>,
     /// Functions that update places of each lane.
     updates: HashMap<(AtomicOp, SmallVec<[warp::Place; 4]>, u32), V>,
+    /// Functions that read or change elements at addresses of each lane's own.
+    scattered: HashMap<scattered::Scattered, V>,
     /// Operations emitted into the current LLVM function so far.
     emitted: usize,
     /// What the lanes of a GPU thread access so far.
@@ -255,6 +257,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             row_lengths: HashMap::new(),
             outlined: HashMap::new(),
             updates: HashMap::new(),
+            scattered: HashMap::new(),
             sizes: call::expanded_sizes(ir),
             returns_local: local::returns_local(ir),
             emitted: 0,
