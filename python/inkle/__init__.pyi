@@ -282,7 +282,7 @@ class Graph:
     def device(self) -> Any:
         """The device it runs on."""
     def get_param(self, name: Any, array: Any) -> Any:
-        """Copies the values of a parameter, or of an array that the graph uses, to `array`."""
+        """Copies the values of a parameter, or of what the graph uses in an array's place (see `set_param`), to `array`."""
     def get_param_ptr(self, name: Any) -> Any:
         """The address of a parameter; `None` if there is none of that name."""
     @property
@@ -298,7 +298,8 @@ class Graph:
         """Gives the graph another array to work on.
 
         `name` is a parameter of a graph from a file, whose values are set to those of `array`; or, of a graph that was
-        captured here, an array that it uses, for which it uses `array` from now on. `copy` chooses between the two: copying
+        captured here, an array of the capture, in whose place it uses `array` from now on, whatever was there before; or else
+        an array that it uses now. `copy` chooses between the two: copying
         values into the graph's memory, and letting the graph use the other array's memory, which then has to be laid out
         in the same way.
         """
