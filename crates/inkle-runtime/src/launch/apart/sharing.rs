@@ -72,13 +72,12 @@ impl Sharing {
         let Some(parts) = parts else { return };
         // A chunk that another worker ran is out of that one's range, and touches what it would at each index.
         let by_strays = outcome.dealt.of_strays(STRAY_SHARE * lines);
+        // Where there are many workers a few always run chunks of others, which are out of their ranges.
+        let by_few = Some(outcome.dealt.of_strays(lines)).filter(|&few| few <= lines / GOOD).unwrap_or(0);
         let in_copies = outcome.moved.max(outcome.looked_at / LOOKS);
         match self.good {
             None if in_copies > lines / GOOD + by_strays => self.next_is_tried(),
-            // Where there are many workers some always run chunks of others, which are out of their ranges.
-            None if in_copies <= lines / GOOD + outcome.dealt.of_strays(lines)
-                && outcome.dealt.were_most_there() =>
-            {
+            None if in_copies <= lines / GOOD + by_few && outcome.dealt.were_most_there() => {
                 self.good = u8::try_from(parts).ok();
             }
             None if self.uneven >= MOST_UNEVEN => self.next_is_tried(),
@@ -157,6 +156,10 @@ mod tests {
         sharing.note(Some(2), &outcome(20, strays), LINES);
         sharing.note(Some(2), &outcome(40, strays), LINES);
         assert_eq!(sharing.next(), Some(2), "it is good: without the strays less was in copies");
+        let many = Dealt { strays: 8, ..EVEN };
+        let mut sharing = Sharing::default();
+        sharing.note(Some(1), &outcome(30, many), LINES);
+        assert_eq!(tried(&mut sharing, 2, |_| 60), [Some(1), Some(2)], "that one was not good");
         let mut sharing = Sharing::default();
         sharing.note(Some(1), &Outcome { looked_at: 100, dealt: EVEN, ..Outcome::default() }, LINES);
         assert_eq!(sharing.next(), Some(2), "sums that cancel out are looked for, too");
