@@ -197,20 +197,27 @@ fn is_callable_annotation(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(object.is(&abc) || origin.is_some_and(|o| o.is(&abc)))
 }
 
-/// The scalar of a numpy dtype or scalar class.
+/// The scalar of a numpy dtype or scalar class. Those of the package `ml_dtypes` have classes of their own, which
+/// are subclasses of numpy's.
 fn numpy_scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     let py = object.py();
-    let class = match object.cast::<PyType>() {
+    let name = match object.cast::<PyType>() {
         Ok(class) if class.module().is_ok_and(|m| m == "numpy" || m == "ml_dtypes") => class.name()?,
         Ok(_) => return Ok(None),
-        Err(_) => match object.getattr_opt(intern!(py, "name"))? {
-            Some(name) if object.get_type().module().is_ok_and(|m| m.to_string().starts_with("numpy")) => {
-                name.cast_into::<PyString>()?
-            }
-            _ => return Ok(None),
-        },
+        Err(_) if object.is_instance(numpy_dtype_class(py)?)? => {
+            object.getattr(intern!(py, "name"))?.cast_into::<PyString>()?
+        }
+        Err(_) => return Ok(None),
     };
-    Ok(scalar_from_python_name(class.to_str()?.trim_end_matches('_')))
+    Ok(scalar_from_python_name(name.to_str()?.trim_end_matches('_')))
+}
+
+fn numpy_dtype_class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let class = CLASS.get_or_try_init(py, || {
+        py.import("numpy").and_then(|m| m.getattr("dtype")).map(Bound::unbind)
+    })?;
+    Ok(class.bind(py))
 }
 
 /// The scalar that `float32`, `uint8` ... name.
