@@ -63,11 +63,11 @@ if [ "$wanted" = test ] && [ "$(uname -m)" = x86_64 ] && [ ! -d "$(rustc --print
 fi
 
 # make_venv FOLDER GROUP...: a virtual environment with dependency groups of pyproject.toml, made anew only when
-# pyproject.toml or the Python changed. Groups that it has stay.
+# pyproject.toml, scripts/constraints.txt or the Python changed. Groups that it has stay.
 make_venv() {
-    local folder=$1 stamp known='' group groups=() missing=() pip
+    local folder=$1 stamp known='' group groups=() missing=() pip versions=()
     shift
-    stamp="$("$host_python" -c 'import sys; print(*sys.version.split())') $(sha256sum pyproject.toml | cut -d' ' -f1)"
+    stamp="$("$host_python" -c 'import sys; print(*sys.version.split())') $(cat pyproject.toml scripts/constraints.txt | sha256sum | cut -d' ' -f1)"
     if [ -x "$folder/bin/python" ] && [ -f "$folder/.stamp" ]; then
         { read -r known && read -ra groups; } <"$folder/.stamp" || true
         # What was installed for another pyproject.toml is installed again.
@@ -92,7 +92,11 @@ make_venv() {
     pip=("$folder/bin/python" -m pip --disable-pip-version-check --no-input)
     # Groups are known to pip from 25.1 on; Debian 12 has an older one.
     "${pip[@]}" install -q --upgrade 'pip>=25.1'
-    "${pip[@]}" install -q "${groups[@]/#/--group=}"
+    # The versions are those that Debian 12's Python has; others take what there is for them.
+    if "$host_python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then
+        versions=(--constraint scripts/constraints.txt)
+    fi
+    "${pip[@]}" install -q "${versions[@]}" "${groups[@]/#/--group=}"
     printf '%s\n%s\n' "$stamp" "${groups[*]}" >"$folder/.stamp"
 }
 
