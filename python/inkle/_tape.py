@@ -6,25 +6,22 @@ from inkle._logger import get_logger
 from inkle._overwrites import extent, overlap
 
 
-class Tape:
+class Tape(_native.LaunchTape):
     """Records launches, copies and fills while it is entered, and runs them backwards.
 
     ``gradients`` has the gradient of every array that took part, and for structs a struct of the gradients of its arrays.
     """
 
     def __init__(self):
-        self.gradients = {}
-        self.launches = []
         self.scopes = []
         self.loss = None
         # What recorded operations read that the backward pass has not gone through yet; see `_overwrites`.
         self.reads = []
         # What was said of kernels that may overwrite what they need themselves, and of graphs.
         self.doubts = set()
-        # The bytes that what was recorded used, (first, one past the last), and the arrays that are not among them yet:
-        # only those who fill arrays ask.
+        # The bytes that what was recorded used, (first, one past the last), but for the arrays in `lately_used`: only those
+        # who fill arrays ask.
         self._used = set()
-        self._unlooked = []
 
     def __enter__(self):
         if _native.get_tape() is not None:
@@ -61,57 +58,8 @@ class Tape:
                 array.grad = gradient
             else:
                 array.grad.assign(gradient)
-        for launch in reversed(self.launches):
-            if callable(launch):
-                launch()
-            else:
-                self._backward(*launch)
+        self.run_backward()
         self.reads.clear()
-
-    def _backward(self, kernel, dim, max_blocks, inputs, outputs, device, block_dim, _metadata):
-        if not kernel.has_backward:
-            get_logger().warning(
-                f"kernel {kernel.key} was recorded but has `enable_backward` switched off; "
-                "gradients that pass through it are missing"
-            )
-            return
-        gradients = self.gradients
-        for argument in (*inputs, *outputs):
-            if isinstance(argument, _native.array):
-                gradient = argument.grad
-                if gradient is not None:
-                    gradients[argument] = gradient
-            elif isinstance(argument, (_native.indexedarray, _native.StructInstance)):
-                self.get_adjoint(argument)
-        _native.launch(
-            kernel,
-            dim,
-            inputs,
-            outputs,
-            device=device,
-            adjoint=True,
-            record_tape=False,
-            max_blocks=max_blocks,
-            block_dim=block_dim,
-        )
-
-    def record_launch(self, kernel, dim, max_blocks, inputs, outputs, device, block_dim=None, metadata=None):
-        """Adds a launch. ``block_dim`` 0 or ``None``: the module's."""
-        launch = [
-            kernel,
-            dim,
-            max_blocks,
-            list(inputs or ()),
-            list(outputs or ()),
-            _native.get_device(device),
-            block_dim or None,
-            metadata or {},
-        ]
-        if config.verify_autograd_array_access:
-            _overwrites.check_launch(self, kernel, *launch[3:6])
-        for argument in (*launch[3], *launch[4]):
-            self._use(argument)
-        self.launches.append(launch)
 
     def record_func(self, backward, arrays):
         """Adds a function without parameters that the backward pass calls; the gradients of ``arrays`` are known to
@@ -121,7 +69,7 @@ class Tape:
             if not isinstance(array, (_native.array, _native.indexedarray)) or array.grad is None:
                 raise RuntimeError(f"{array!r} is no array with a gradient: make it with `requires_grad=True`")
             self.gradients[array] = array.grad
-            self._use(array)
+            self.note_use(array)
 
     def record_copy(self, dest, src, dest_offset, src_offset, count):
         """Adds a copy: its gradient goes from ``dest`` to ``src``."""
@@ -214,19 +162,9 @@ class Tape:
 
         self.record_func(backward, [array])
 
-    def _use(self, argument):
-        if isinstance(argument, _native.array):
-            if argument.grad is not None:
-                self._unlooked.append(argument)
-        elif isinstance(argument, _native.indexedarray):
-            self._use(argument.data)
-        elif isinstance(argument, _native.StructInstance):
-            for name in argument._cls.vars:
-                self._use(getattr(argument, name))
-
     def _is_used(self, array):
-        self._used.update(map(extent, self._unlooked))
-        self._unlooked.clear()
+        self._used.update(map(extent, self.lately_used))
+        self.lately_used.clear()
         return any(overlap(used, extent(array)) for used in self._used)
 
     def record_scope_begin(self, scope_name, metadata=None):
@@ -271,7 +209,7 @@ class Tape:
         self.reads = []
         self.doubts = set()
         self._used = set()
-        self._unlooked = []
+        self.lately_used.clear()
         self.zero()
 
     def zero(self):

@@ -1,7 +1,7 @@
 //! Launches that run kernels backwards: which gradients their arguments have.
 
 use inkle_graph::arguments::{arrays_in, read_desc};
-use inkle_ir::{ArrayDesc, ArrayKind, Type};
+use inkle_ir::{ArrayDesc, ArrayKind, ArrayType, Type};
 use inkle_module::{ArrayGrad, is_differentiable};
 use inkle_runtime as rt;
 use pyo3::prelude::*;
@@ -51,6 +51,16 @@ fn is_laid_out_like(a: &ArrayDesc, b: &ArrayDesc, ndim: usize) -> bool {
     (0..ndim).all(|d| a.shape[d] == b.shape[d] && (a.shape[d] <= 1 || a.strides[d] == b.strides[d]))
 }
 
+/// What holds of the gradient at an address, of an array of such a type.
+fn kind(gradient: u64, keeps: bool, ty: &ArrayType) -> ArrayGrad {
+    match (gradient, keeps) {
+        (0, _) => ArrayGrad::None,
+        _ if !is_differentiable(ty.elem) => ArrayGrad::None,
+        (_, true) => ArrayGrad::Keep,
+        (_, false) => ArrayGrad::Clear,
+    }
+}
+
 /// What holds of the gradients of all arrays of a launch whose arguments are packed in `block`, in the order of
 /// parameters and fields. Gradients given by `adjoints`, in the order of parameters, take the place of the arrays' own.
 ///
@@ -69,6 +79,14 @@ pub fn gradients(
     for (packer, argument) in instance.packers.iter().zip(arguments.iter()) {
         let argument = argument?;
         let adjoint = adjoints.next().filter(|a| !a.is_none());
+        if adjoint.is_none()
+            && let Type::Array(ty) = packer.ty
+            && let Ok(array) = argument.cast::<Array>()
+            && let Some(data) = array.get().data()
+        {
+            grads.push(kind(data.grad_address(), data.retains_grad(), ty));
+            continue;
+        }
         arrays.clear();
         arrays_in(packer.ty, packer.offset, &mut arrays);
         if arrays.is_empty() {
@@ -101,12 +119,7 @@ pub fn gradients(
                     }
                 }
             }
-            grads.push(match (gradient, keeps) {
-                (0, _) => ArrayGrad::None,
-                _ if !is_differentiable(ty.elem) => ArrayGrad::None,
-                (_, true) => ArrayGrad::Keep,
-                (_, false) => ArrayGrad::Clear,
-            });
+            grads.push(kind(gradient, keeps, ty));
         }
     }
     Ok(grads)

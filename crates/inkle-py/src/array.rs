@@ -303,7 +303,7 @@ impl Array {
         match self.state() {
             Some(State::Strided(data)) => {
                 visit(data.array.memory());
-                if data.may_have_grad()
+                if data.grad_address() != 0
                     && let Some(grad) = data.grad(py)
                 {
                     grad.get().each_memory(py, visit);
@@ -393,7 +393,7 @@ impl Array {
 
     /// The array of the gradient, or `None`; of an array seen through lists that of the array.
     #[getter(grad)]
-    fn get_grad(&self, py: Python<'_>) -> Option<Py<Array>> {
+    pub fn get_grad(&self, py: Python<'_>) -> Option<Py<Array>> {
         match self.state() {
             Some(State::Indexed(indexed)) => indexed.data().get_grad(py),
             _ => self.data().and_then(|data| data.grad(py)),

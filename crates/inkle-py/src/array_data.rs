@@ -49,10 +49,10 @@ impl Data {
         self.grad.lock().unwrap_or_else(|e| e.into_inner()).is_some()
     }
 
-    /// Whether there is a gradient, without the lock: most arrays have none.
+    /// The address of the gradient's first element, 0 without a gradient or elements; without the lock.
     #[inline]
-    pub fn may_have_grad(&self) -> bool {
-        self.grad_address.load(Ordering::Relaxed) != 0
+    pub fn grad_address(&self) -> u64 {
+        self.grad_address.load(Ordering::Relaxed)
     }
 
     /// Whether backward passes leave the gradient of overwritten elements as it is.
@@ -63,7 +63,7 @@ impl Data {
     /// The array as kernels see it.
     #[inline]
     pub fn descriptor(&self) -> ArrayDesc {
-        ArrayDesc { grad: self.grad_address.load(Ordering::Relaxed), ..self.array.desc() }
+        ArrayDesc { grad: self.grad_address(), ..self.array.desc() }
     }
 
     /// The runtime's array, without gradient.

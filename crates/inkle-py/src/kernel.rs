@@ -22,7 +22,8 @@ use inkle_runtime::Device;
 use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
+use smallvec::{SmallVec, smallvec};
 
 use crate::arguments::natural_type;
 use crate::dtype::shown;
@@ -432,12 +433,17 @@ impl<'a, 'py> Arguments<'a, 'py> {
 
     /// All arguments in order.
     pub fn iter(&self) -> impl Iterator<Item = PyResult<Bound<'py, PyAny>>> {
-        self.parts.iter().flatten().flat_map(|part| {
-            let items: Vec<_> = match part.try_iter() {
+        self.parts.iter().flatten().flat_map(|part| -> SmallVec<[PyResult<Bound<'py, PyAny>>; 12]> {
+            if let Ok(list) = part.cast::<PyList>() {
+                return list.iter().map(Ok).collect();
+            }
+            if let Ok(tuple) = part.cast::<PyTuple>() {
+                return tuple.iter().map(Ok).collect();
+            }
+            match part.try_iter() {
                 Ok(items) => items.collect(),
-                Err(error) => vec![Err(error)],
-            };
-            items
+                Err(error) => smallvec![Err(error)],
+            }
         })
     }
 

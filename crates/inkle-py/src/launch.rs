@@ -325,6 +325,26 @@ pub fn launch<'py>(
     Ok(None)
 }
 
+/// Runs a kernel backwards, as [`launch`] does with `adjoint`.
+///
+/// # Errors
+/// As [`launch`].
+pub fn launch_backward(
+    kernel: &Bound<'_, PyAny>,
+    dim: &Bound<'_, PyAny>,
+    [inputs, outputs]: [&Bound<'_, PyAny>; 2],
+    device: &Bound<'_, PyAny>,
+    max_blocks: i64,
+    block_dim: Option<i64>,
+) -> PyResult<()> {
+    let (inputs, outputs, device) = (Some(inputs), Some(outputs), Some(device));
+    let py = kernel.py();
+    launch(
+        py, kernel, dim, inputs, outputs, None, None, device, None, true, false, false, max_blocks, block_dim,
+    )
+    .map(drop)
+}
+
 /// Tells the program's logger about a launch: `inkle.config.print_launches`.
 #[cold]
 fn print_launch(

@@ -162,7 +162,7 @@ mod _native {
     #[pymodule_export]
     use crate::structs::{Struct, StructInstance, struct_};
     #[pymodule_export]
-    use crate::tape::{get_tape, set_tape, set_tape_watch};
+    use crate::tape::{LaunchTape, get_tape, set_tape, set_tape_watch};
     #[pymodule_export]
     use crate::units::{flat, repeated, units};
 

@@ -349,9 +349,11 @@ pub fn check_options(options: &Bound<'_, PyDict>) -> PyResult<()> {
 /// options again at their next launch.
 #[pyfunction]
 pub fn setting_changes(name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    for (switch, setting) in
-        [("print_launches", &crate::launch::PRINTED), ("verify_cuda", &crate::launch::VERIFIED)]
-    {
+    for (switch, setting) in [
+        ("print_launches", &crate::launch::PRINTED),
+        ("verify_cuda", &crate::launch::VERIFIED),
+        ("verify_autograd_array_access", &crate::tape::OVERWRITES_ARE_SOUGHT),
+    ] {
         if name == switch {
             setting.store(value.is_truthy()?, Ordering::Relaxed);
         }

@@ -1,13 +1,17 @@
-//! The tape that records launches, if one is active.
+//! The tape that records launches, if one is active, and what tapes do at every launch.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyList, PySequence, PyTuple};
 
-use crate::array::Array;
+use crate::array::{Array, State};
+use crate::device::get_device;
+use crate::launch::launch_backward;
+use crate::structs::StructInstance;
 
 /// Whether anybody is told of launches; looked at on every one.
 static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
@@ -143,4 +147,163 @@ pub fn record_fill(array: &Bound<'_, Array>) -> PyResult<()> {
         tape.call_method1(py, intern!(py, "record_fill"), (array,))?;
     }
     Ok(())
+}
+
+/// Whether what launches overwrite is looked at: `inkle.config.verify_autograd_array_access`.
+pub static OVERWRITES_ARE_SOUGHT: AtomicBool = AtomicBool::new(false);
+
+/// What a tape does at every launch, forwards and backwards; `inkle.Tape` is the rest of it.
+#[pyclass(subclass, module = "inkle")]
+pub struct LaunchTape {
+    /// What was recorded: lists of the parameters of `record_launch`, and functions that go backwards.
+    #[pyo3(get, set)]
+    launches: Py<PyList>,
+    /// The gradient of every array that took part, and for structs a struct of the gradients of its arrays.
+    #[pyo3(get, set)]
+    gradients: Py<PyDict>,
+    /// Arrays with gradients that were used since somebody took them out of here.
+    #[pyo3(get)]
+    lately_used: Py<PyList>,
+}
+
+#[pymethods]
+impl LaunchTape {
+    /// An empty tape. What is given is for classes that are derived from it.
+    #[new]
+    #[pyo3(signature = (*_given, **_named))]
+    fn new(_given: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyDict>>) -> LaunchTape {
+        LaunchTape::empty(_given.py())
+    }
+
+    /// Adds a launch. `block_dim` 0 or `None`: the module's.
+    #[pyo3(signature = (kernel, dim, max_blocks, inputs, outputs, device, block_dim = None, metadata = None))]
+    #[expect(clippy::too_many_arguments, reason = "the signature is the reference API's")]
+    fn record_launch<'py>(
+        slf: &Bound<'py, Self>,
+        kernel: &Bound<'py, PyAny>,
+        dim: &Bound<'py, PyAny>,
+        max_blocks: &Bound<'py, PyAny>,
+        inputs: Option<&Bound<'py, PyAny>>,
+        outputs: Option<&Bound<'py, PyAny>>,
+        device: Option<&Bound<'py, PyAny>>,
+        block_dim: Option<u32>,
+        metadata: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<()> {
+        let py = slf.py();
+        let (inputs, outputs) = (list_of(py, inputs)?, list_of(py, outputs)?);
+        let device = get_device(py, device)?;
+        if OVERWRITES_ARE_SOUGHT.load(Ordering::Relaxed) {
+            let check = py.import("inkle._overwrites")?.getattr("check_launch")?;
+            check.call1((slf, kernel, &inputs, &outputs, &device))?;
+        }
+        let (launches, lately_used) = {
+            let this = slf.borrow();
+            (this.launches.bind(py).clone(), this.lately_used.bind(py).clone())
+        };
+        for argument in inputs.iter().chain(outputs.iter()) {
+            note_use(&lately_used, &argument)?;
+        }
+        let block_dim = block_dim.filter(|&n| n != 0);
+        let metadata = match metadata {
+            Some(metadata) if metadata.is_truthy()? => metadata,
+            _ => PyDict::new(py).into_any(),
+        };
+        let launch = (kernel, dim, max_blocks, inputs, outputs, device, block_dim, metadata);
+        launches.append(launch.into_pyobject(py)?.to_list())
+    }
+
+    /// Notes that what was recorded uses an argument.
+    fn note_use(slf: &Bound<'_, Self>, argument: &Bound<'_, PyAny>) -> PyResult<()> {
+        let lately_used = slf.borrow().lately_used.bind(slf.py()).clone();
+        note_use(&lately_used, argument)
+    }
+
+    /// Runs everything recorded backwards, last first.
+    fn run_backward(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let launches = slf.borrow().launches.bind(slf.py()).clone();
+        let mut rest = launches.len();
+        // Functions may record more, which is not run.
+        while rest > 0 {
+            rest = (rest - 1).min(launches.len().saturating_sub(1));
+            let Ok(launch) = launches.get_item(rest) else { break };
+            if launch.is_callable() {
+                launch.call0()?;
+            } else {
+                run_launch_backward(slf, &launch)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.launches)?;
+        visit.call(&self.gradients)?;
+        visit.call(&self.lately_used)
+    }
+
+    fn __clear__(&mut self, py: Python<'_>) {
+        *self = LaunchTape::empty(py);
+    }
+}
+
+impl LaunchTape {
+    fn empty(py: Python<'_>) -> LaunchTape {
+        let (launches, lately_used) = (PyList::empty(py).unbind(), PyList::empty(py).unbind());
+        LaunchTape { launches, gradients: PyDict::new(py).unbind(), lately_used }
+    }
+}
+
+/// A new list of what a program gave as arguments.
+fn list_of<'py>(py: Python<'py>, arguments: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyList>> {
+    match arguments {
+        None => Ok(PyList::empty(py)),
+        Some(arguments) => match arguments.cast::<PySequence>() {
+            Ok(sequence) => sequence.to_list(),
+            Err(_) => arguments.try_iter()?.collect::<PyResult<Vec<_>>>().and_then(|all| PyList::new(py, all)),
+        },
+    }
+}
+
+/// Adds the arrays with gradients of an argument to a list.
+fn note_use(lately_used: &Bound<'_, PyList>, argument: &Bound<'_, PyAny>) -> PyResult<()> {
+    if let Ok(array) = argument.cast::<Array>() {
+        return match array.get().state() {
+            Some(State::Strided(data)) if data.has_grad() => lately_used.append(array),
+            Some(State::Indexed(indexed)) => note_use(lately_used, indexed.object().bind(argument.py())),
+            _ => Ok(()),
+        };
+    }
+    if let Ok(instance) = argument.cast::<StructInstance>() {
+        for (_, array) in instance.get().arrays(argument.py()) {
+            note_use(lately_used, array.bind(argument.py()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs a recorded launch backwards, and notes the gradients of what took part.
+fn run_launch_backward(tape: &Bound<'_, LaunchTape>, launch: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = tape.py();
+    let launch = list_of(py, Some(launch))?;
+    let part = |index: usize| launch.get_item(index);
+    let (kernel, inputs, outputs) = (part(0)?, list_of(py, Some(&part(3)?))?, list_of(py, Some(&part(4)?))?);
+    if !kernel.getattr(intern!(py, "has_backward"))?.is_truthy()? {
+        let message = format!(
+            "kernel {} was recorded but has `enable_backward` switched off; gradients that pass through it are missing",
+            kernel.getattr("key")?
+        );
+        return py.import("inkle._logger")?.call_method1("log_warning", (message,)).map(drop);
+    }
+    let gradients = tape.borrow().gradients.bind(py).clone();
+    for argument in inputs.iter().chain(outputs.iter()) {
+        if let Ok(array) = argument.cast::<Array>() {
+            if let Some(gradient) = array.get().get_grad(py) {
+                gradients.set_item(array, gradient)?;
+            }
+        } else if argument.is_instance_of::<StructInstance>() {
+            tape.call_method1(intern!(py, "get_adjoint"), (argument,))?;
+        }
+    }
+    let (max_blocks, block_dim) = (part(2)?.extract()?, part(6)?.extract()?);
+    launch_backward(&kernel, &part(1)?, [&inputs, &outputs], &part(5)?, max_blocks, block_dim)
 }
