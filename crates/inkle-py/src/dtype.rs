@@ -214,9 +214,8 @@ fn numpy_scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
 
 fn numpy_dtype_class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let class = CLASS.get_or_try_init(py, || {
-        py.import("numpy").and_then(|m| m.getattr("dtype")).map(Bound::unbind)
-    })?;
+    let class = CLASS
+        .get_or_try_init(py, || py.import("numpy").and_then(|m| m.getattr("dtype")).map(Bound::unbind))?;
     Ok(class.bind(py))
 }
 

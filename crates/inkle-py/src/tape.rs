@@ -6,10 +6,10 @@ use std::sync::{Mutex, MutexGuard};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PySequence, PyTuple};
+use pyo3::types::{PyCFunction, PyDict, PyList, PySequence, PyTuple};
 
 use crate::array::{Array, State};
-use crate::device::get_device;
+use crate::device::{PyDevice, get_device};
 use crate::launch::launch_backward;
 use crate::structs::StructInstance;
 
@@ -18,11 +18,13 @@ static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
 
 static TOLD: Mutex<Told> = Mutex::new(NOBODY);
 
-const NOBODY: Told = Told { tape: None, watch: None };
+const NOBODY: Told = Told { tape: None, overrides: false, watch: None };
 
 /// Who is told of launches, copies and fills.
 struct Told {
     tape: Option<Py<PyAny>>,
+    /// Whether the tape has a `record_launch` of its own.
+    overrides: bool,
     /// Told while there is no tape.
     watch: Option<Py<PyAny>>,
 }
@@ -49,8 +51,16 @@ pub fn records() -> bool {
 /// Makes `tape` record from now on, or none.
 #[pyfunction]
 #[pyo3(signature = (tape = None))]
-pub fn set_tape(tape: Option<Py<PyAny>>) {
-    drop(change(|told| std::mem::replace(&mut told.tape, tape)));
+pub fn set_tape(py: Python<'_>, tape: Option<Py<PyAny>>) {
+    let overrides = tape.as_ref().is_some_and(|tape| {
+        let record = tape.bind(py).getattr(intern!(py, "record_launch"));
+        let is_ours = record.is_ok_and(|method| method.is_instance_of::<PyCFunction>());
+        !is_ours || !tape.bind(py).is_instance_of::<LaunchTape>()
+    });
+    drop(change(|told| {
+        told.overrides = overrides;
+        std::mem::replace(&mut told.tape, tape)
+    }));
 }
 
 /// Has `watch` told of what no tape records, as a tape is told; or nobody.
@@ -83,6 +93,49 @@ pub fn get_tape(py: Python<'_>) -> Option<Py<PyAny>> {
         return None;
     }
     told().tape.as_ref().map(|tape| tape.clone_ref(py))
+}
+
+/// What a tape is told of a launch.
+pub struct RecordedLaunch<'a, 'py> {
+    pub kernel: &'a Bound<'py, PyAny>,
+    pub dim: &'a Bound<'py, PyAny>,
+    pub max_blocks: u32,
+    pub inputs: Option<&'a Bound<'py, PyAny>>,
+    pub outputs: Option<&'a Bound<'py, PyAny>>,
+    pub device: Py<PyDevice>,
+    /// 0 for the module's.
+    pub block_dim: u32,
+}
+
+impl<'py> RecordedLaunch<'_, 'py> {
+    /// Tells the tape, or who watches, of the launch.
+    ///
+    /// # Errors
+    /// What Python raises.
+    pub fn tell(self, tape: &Bound<'py, PyAny>) -> PyResult<()> {
+        let py = tape.py();
+        let RecordedLaunch { kernel, dim, max_blocks, inputs, outputs, device, block_dim } = self;
+        if !told().overrides
+            && let Ok(tape) = tape.cast::<LaunchTape>()
+        {
+            let max_blocks = max_blocks.into_pyobject(py)?.into_any();
+            let device = device.into_bound(py).into_any();
+            let block_dim = Some(block_dim.into());
+            return LaunchTape::record_launch(
+                tape,
+                kernel,
+                dim,
+                &max_blocks,
+                inputs,
+                outputs,
+                Some(&device),
+                block_dim,
+                None,
+            );
+        }
+        let recorded = (kernel, dim, max_blocks, inputs, outputs, device, block_dim);
+        tape.call_method1(intern!(py, "record_launch"), recorded).map(drop)
+    }
 }
 
 /// Tells the tape, if there is one, that elements of `src` were copied to `dest`: all, or `count` between two offsets.
@@ -186,7 +239,7 @@ impl LaunchTape {
         inputs: Option<&Bound<'py, PyAny>>,
         outputs: Option<&Bound<'py, PyAny>>,
         device: Option<&Bound<'py, PyAny>>,
-        block_dim: Option<u32>,
+        block_dim: Option<i64>,
         metadata: Option<Bound<'py, PyAny>>,
     ) -> PyResult<()> {
         let py = slf.py();
@@ -208,8 +261,18 @@ impl LaunchTape {
             Some(metadata) if metadata.is_truthy()? => metadata,
             _ => PyDict::new(py).into_any(),
         };
-        let launch = (kernel, dim, max_blocks, inputs, outputs, device, block_dim, metadata);
-        launches.append(launch.into_pyobject(py)?.to_list())
+        let block_dim = block_dim.into_pyobject(py)?;
+        let launch = [
+            kernel.clone(),
+            dim.clone(),
+            max_blocks.clone(),
+            inputs.into_any(),
+            outputs.into_any(),
+            device.into_bound(py).into_any(),
+            block_dim,
+            metadata,
+        ];
+        launches.append(PyList::new(py, launch)?)
     }
 
     /// Notes that what was recorded uses an argument.
@@ -259,7 +322,9 @@ fn list_of<'py>(py: Python<'py>, arguments: Option<&Bound<'py, PyAny>>) -> PyRes
         None => Ok(PyList::empty(py)),
         Some(arguments) => match arguments.cast::<PySequence>() {
             Ok(sequence) => sequence.to_list(),
-            Err(_) => arguments.try_iter()?.collect::<PyResult<Vec<_>>>().and_then(|all| PyList::new(py, all)),
+            Err(_) => {
+                arguments.try_iter()?.collect::<PyResult<Vec<_>>>().and_then(|all| PyList::new(py, all))
+            }
         },
     }
 }
