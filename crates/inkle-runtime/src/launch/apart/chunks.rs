@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use smallvec::SmallVec;
 
 /// Of a worker that has begun so many chunks are left to it, where it alone has a range of what they add to.
-const SOON_DONE: usize = 3;
+const SOON_DONE: usize = 1;
 
 /// The chunks of a launch, a share of each part for each worker. What a worker does of the parts in turn is of the same elements,
 /// which then are in its caches.
@@ -185,9 +185,9 @@ mod tests {
         let chunks = Chunks::new(0..16, 2, Some(1));
         let (mut first, mut second) = (chunks.begin(0), chunks.begin(1));
         assert_eq!(chunks.take(&mut second), Some(8));
-        assert_eq!(all_of(&chunks, &mut first), (0..8).chain(9..13).collect::<Vec<_>>());
+        assert_eq!(all_of(&chunks, &mut first), (0..8).chain(9..15).collect::<Vec<_>>());
         assert_eq!(first, 0..1);
-        assert_eq!(all_of(&chunks, &mut second), [13, 14, 15]);
+        assert_eq!(all_of(&chunks, &mut second), [15]);
     }
 
     #[test]
