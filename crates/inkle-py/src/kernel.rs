@@ -300,14 +300,8 @@ impl Kernel {
     /// When the arguments' types do not fit a generic kernel, or the number of arguments is wrong. Mistakes in the
     /// kernel are kept in the instance.
     pub fn instance(&self, py: Python<'_>, arguments: &Arguments<'_, '_>) -> PyResult<Arc<Instance>> {
-        if self.is_exact.load(Ordering::Relaxed) {
-            let generation = self.generation();
-            let instances = self.instances.lock().unwrap_or_else(|e| e.into_inner());
-            if let Some(first) = instances.first()
-                && first.generation == generation
-            {
-                return Ok(first.clone());
-            }
+        if let Some(only) = self.only_instance() {
+            return Ok(only);
         }
         let signature = self.signature(py);
         let signature = signature.as_ref().as_ref().map_err(|d| compile_error(py, d))?;
@@ -316,6 +310,16 @@ impl Kernel {
             None => self.infer(py, signature, arguments)?,
         };
         self.instance_of_types(py, types)
+    }
+
+    /// The instance of a kernel that is not generic, if it was built since anything was set anew.
+    fn only_instance(&self) -> Option<Arc<Instance>> {
+        if !self.is_exact.load(Ordering::Relaxed) {
+            return None;
+        }
+        let generation = self.generation();
+        let instances = self.instances.lock().unwrap_or_else(|e| e.into_inner());
+        instances.first().filter(|first| first.generation == generation).cloned()
     }
 
     /// The module the kernel belongs to.
@@ -528,7 +532,10 @@ impl Kernel {
     /// Whether the kernel, its module and `inkle.config` leave the backward pass switched on.
     #[getter]
     fn has_backward(&self, py: Python<'_>) -> PyResult<bool> {
-        settings::enable_backward(py, self)
+        match self.only_instance() {
+            Some(only) => Ok(only.has_backward()),
+            None => settings::enable_backward(py, self),
+        }
     }
 
     /// What the kernel may do with the arrays among its arguments.
