@@ -47,6 +47,7 @@ macro_rules! llvm {
 mod address;
 mod asm;
 mod branches;
+mod effects;
 mod globals;
 
 pub(crate) use address::AddressRoot;

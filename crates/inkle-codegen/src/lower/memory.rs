@@ -408,18 +408,22 @@ impl<'m> Lower<'_, 'm> {
         mut change: impl FnMut(&mut Self, V, V) -> V,
     ) {
         self.under_masks(others.len() as u32, |l, masks| {
-            let mut change_one = |l: &mut Self, k: usize, base, lanes: Option<V>| {
+            let Some(masks) = masks else {
+                l.change_vectors(base, size, others, &mut change);
+                return SmallVec::new();
+            };
+            let mut change_one = |l: &mut Self, k: usize, base, lanes: V| {
                 let at = l.e.byte_offset(base, k as u32 * l.lanes * size);
-                let mask = lanes.map(Mask::of);
+                let mask = Some(Mask::of(lanes));
                 let old = l.load_lanes(l.e.type_of(others[k]), at, size, mask);
                 let new = change(l, old, others[k]);
                 l.store_lanes(new, at, size, mask);
             };
-            (0..others.len()).for_each(|k| change_one(l, k, base, masks.map(|m| m.lanes[k])));
+            (0..others.len()).for_each(|k| change_one(l, k, base, masks.lanes[k]));
             // The second group is done afterwards: its elements may be the same ones.
-            if let Some((lanes, distance)) = masks.and_then(|masks| masks.second) {
+            if let Some((lanes, distance)) = masks.second {
                 let base = l.e.far_offset(base, distance);
-                (0..others.len()).for_each(|k| change_one(l, k, base, Some(lanes[k])));
+                (0..others.len()).for_each(|k| change_one(l, k, base, lanes[k]));
             }
             SmallVec::new()
         });

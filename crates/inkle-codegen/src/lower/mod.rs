@@ -53,6 +53,7 @@ mod spread;
 mod stream;
 mod sums;
 mod warp;
+mod written;
 
 pub(crate) use abilities::Machine;
 pub(crate) use local::local_bytes;
@@ -158,6 +159,8 @@ pub(crate) struct Lower<'c, 'm> {
     pub countings: Vec<(neighbours::CountingKey, neighbours::Counting)>,
     /// Making an access for lanes in two groups: the second one. The mask is the first one's.
     second_group: Option<neighbours::SecondGroup>,
+    /// What the last update of neighbouring elements has written.
+    written: Option<written::Written>,
     /// Masks of the lanes' parts that were made in this block, or around it.
     masks_of_parts: Vec<memory::MasksOfParts>,
     /// By their first part, values that are there in the order of memory, too.
@@ -273,6 +276,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             wrapped: HashMap::new(),
             countings: Vec::new(),
             second_group: None,
+            written: None,
             masks_of_parts: Vec::new(),
             speculation: None,
             is_second_form: false,
