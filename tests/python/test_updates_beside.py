@@ -77,7 +77,9 @@ def test_both_ends_of_edges(dtype, step):
 @pytest.mark.parametrize("step", [-1, 1])
 def test_three_updates_in_a_row(step):
     @wp.kernel(module="unique")
-    def spread(at: wp.array2d(dtype=int), x: wp.array(dtype=wp.vec3), u: wp.array(dtype=wp.vec3), y: wp.array(dtype=wp.vec3)):
+    def spread(
+        at: wp.array2d(dtype=int), x: wp.array(dtype=wp.vec3), u: wp.array(dtype=wp.vec3), y: wp.array(dtype=wp.vec3)
+    ):
         s = wp.tid()
         i, j = at[s, 0], at[s, 1]
         k = j + (j - i)
