@@ -285,7 +285,7 @@ impl CpuFunction {
         let estimate = size.saturating_mul(cost.into()) >> 10;
         if size <= self.lanes {
             failures.enter(|| self.run(params, begin, end));
-        } else if cost != 0 && estimate <= SERIAL_TICKS {
+        } else if cost != 0 && is_short(estimate, 2) {
             // Reading the clock twice costs more than a short launch, so there a change of cost is noticed a little
             // late.
             let count = self.launches.load(Ordering::Relaxed).wrapping_add(1);
@@ -380,6 +380,13 @@ impl CpuFunction {
             });
         })
     }
+}
+
+/// Whether a launch that is expected to take so many ticks is not worth sharing now between so many threads. A worker that
+/// looks for work, as it does for a while after it had some, need not be woken: then it is if each has a chunk to do.
+fn is_short(estimate: u64, threads: usize) -> bool {
+    let is_little = estimate <= CHUNK_TICKS.saturating_mul(threads as u64);
+    estimate <= SERIAL_TICKS && (is_little || !pool::a_worker_looks())
 }
 
 #[cfg(test)]

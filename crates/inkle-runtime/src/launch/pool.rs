@@ -100,6 +100,12 @@ pub(crate) fn is_worker() -> bool {
     rayon::current_thread_index().is_some()
 }
 
+/// Whether a worker looks for work at this moment.
+pub(crate) fn a_worker_looks() -> bool {
+    let workers = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    workers.as_ref().is_some_and(|workers| workers.board.is_looked_at())
+}
+
 /// Does some of what waits for the workers, if this is one of them: false where it is not.
 pub(crate) fn work_elsewhere() -> bool {
     match rayon::yield_now() {

@@ -189,6 +189,11 @@ impl Board {
         }
     }
 
+    /// Whether somebody looks for work.
+    pub fn is_looked_at(&self) -> bool {
+        self.looking.load(Ordering::Relaxed) > 0
+    }
+
     /// Helps, as thread `own`, with what is offered until nothing has been for a while.
     pub fn help(&self, own: usize) {
         let mut seen = self.offers.load(Ordering::SeqCst).wrapping_sub(1);

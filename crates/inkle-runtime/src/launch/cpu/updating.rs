@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{MutexGuard, PoisonError, RwLockReadGuard, TryLockError};
 
-use super::{AloneEntry, CpuFunction, SERIAL_TICKS, TIMED_EVERY, TIMED_SIZE, everything};
+use super::{AloneEntry, CpuFunction, TIMED_EVERY, TIMED_SIZE, everything, is_short};
 use crate::error::RuntimeError;
 use crate::launch::apart::{self, Cut, Scratch, Sharing};
 use crate::launch::cost::{note_cost, note_lower_cost, ticks};
@@ -117,10 +117,10 @@ impl CpuFunction {
         let ticks = |cost: &AtomicU32| threads.saturating_mul(cost.load(Ordering::Relaxed).into()) >> 10;
         let alone = ticks(&self.alone_cost);
         let shared = self.beside_if_made().map_or(0, |beside| ticks(&beside.cost));
-        if alone <= SERIAL_TICKS || self.is_early() && alone <= EARLY_TICKS {
+        let workers = pool::cpu_threads();
+        if is_short(alone, workers) || self.is_early() && alone <= EARLY_TICKS {
             return Form::Alone;
         }
-        let workers = pool::cpu_threads();
         if let Some(updates) = self.updates.as_ref().filter(|_| workers > 1 && !pool::is_worker())
             && let Some(plan) = apart::Plan::new(updates, params)
             && let Some(bytes) = plan.bytes(workers)
