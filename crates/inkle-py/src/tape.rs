@@ -10,6 +10,7 @@ use pyo3::types::{PyCFunction, PyDict, PyList, PySequence, PyTuple};
 
 use crate::array::{Array, State};
 use crate::device::{PyDevice, get_device};
+use crate::kernel::Arguments;
 use crate::launch::launch_backward;
 use crate::structs::StructInstance;
 
@@ -349,9 +350,8 @@ fn note_use(lately_used: &Bound<'_, PyList>, argument: &Bound<'_, PyAny>) -> PyR
 /// Runs a recorded launch backwards, and notes the gradients of what took part.
 fn run_launch_backward(tape: &Bound<'_, LaunchTape>, launch: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = tape.py();
-    let launch = list_of(py, Some(launch))?;
     let part = |index: usize| launch.get_item(index);
-    let (kernel, inputs, outputs) = (part(0)?, list_of(py, Some(&part(3)?))?, list_of(py, Some(&part(4)?))?);
+    let (kernel, inputs, outputs) = (part(0)?, part(3)?, part(4)?);
     if !kernel.getattr(intern!(py, "has_backward"))?.is_truthy()? {
         let message = format!(
             "kernel {} was recorded but has `enable_backward` switched off; gradients that pass through it are missing",
@@ -360,7 +360,8 @@ fn run_launch_backward(tape: &Bound<'_, LaunchTape>, launch: &Bound<'_, PyAny>) 
         return py.import("inkle._logger")?.call_method1("log_warning", (message,)).map(drop);
     }
     let gradients = tape.borrow().gradients.bind(py).clone();
-    for argument in inputs.iter().chain(outputs.iter()) {
+    for argument in Arguments::new(Some(&inputs), Some(&outputs)).iter() {
+        let argument = argument?;
         if let Ok(array) = argument.cast::<Array>() {
             if let Some(gradient) = array.get().get_grad(py) {
                 gradients.set_item(array, gradient)?;
