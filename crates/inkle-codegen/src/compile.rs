@@ -19,7 +19,7 @@ use crate::target::{CudaOutput, Target};
 use crate::value::part_count;
 
 /// Raised whenever the same input gives other code, so that caches forget what an older inkle made.
-const REVISION: u32 = 38;
+const REVISION: u32 = 39;
 
 /// Values of more parts than this are refused: every part is a register.
 const MAX_PARTS: usize = 1 << 16;

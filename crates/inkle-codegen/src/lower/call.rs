@@ -226,7 +226,7 @@ impl<'m> Lower<'_, 'm> {
         let context =
             result_type.filter(|_| flagged).map(|result_type| OutlinedContext { result_type, failed_flag });
         let saved_context = std::mem::replace(&mut self.in_outlined, context);
-        let saved_form = (self.speculation.take(), std::mem::take(&mut self.is_second_form));
+        let saved_form = (self.speculation.take(), self.second_form.take());
 
         let saved_lines = self.lines.as_mut().map(|l| l.enter(f, &function.name, function.span));
 
@@ -284,7 +284,7 @@ impl<'m> Lower<'_, 'm> {
         if let (Some(lines), Some(saved)) = (&mut self.lines, saved_lines) {
             lines.leave(saved);
         }
-        (self.speculation, self.is_second_form) = saved_form;
+        (self.speculation, self.second_form) = saved_form;
         self.in_outlined = saved_context;
         self.emitted = saved_emitted;
         self.thread = saved_thread;

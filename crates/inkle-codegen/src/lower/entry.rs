@@ -8,7 +8,8 @@ use inkle_ir::{FEW_BLOCKS_ENTRY, LaunchBounds, MAX_DIMS, ParamLayout, Updates};
 use inkwell::llvm_sys::LLVMOpcode;
 use smallvec::SmallVec;
 
-use super::speculation::Speculation;
+use super::cut::Cuts;
+use super::speculation::{SecondForm, Speculation};
 use super::{Existing, Lower, Result, Thread, lane_dim};
 use crate::emitter::{Bb, Int, V};
 use crate::error::CodegenError;
@@ -34,6 +35,16 @@ pub(crate) enum Tail {
     Masked,
     /// One by one, in a second copy of the code with one lane.
     Scalar,
+}
+
+/// The first form of the code of a vector.
+struct FirstForm {
+    /// Where it meets the second one, and where it comes from.
+    joined: Bb,
+    end: Bb,
+    /// How many threads it has done, if these may be fewer than there are lanes.
+    done: Option<V>,
+    form: SecondForm,
 }
 
 impl<'m> Lower<'_, 'm> {
@@ -353,23 +364,31 @@ impl<'m> Lower<'_, 'm> {
         let mask = self.e.icmp(Int::LLVMIntULT, ids, left_wide);
         let count = self.e.intrinsic("llvm.umin", &[self.e.int(32)], &[left, self.e.i32(lanes as i32)]);
         let whole = may_be_all.then(|| self.e.icmp(Int::LLVMIntEQ, count, self.e.i32(lanes as i32)));
-        let joined = whole.filter(|_| self.may_speculate()).map(|whole| self.first_form(whole, i, body));
-        let joined = joined.transpose()?;
+        let first = whole.filter(|_| self.may_speculate()).map(|whole| self.first_form(whole, i, body));
+        let first = first.transpose()?;
         self.mask = Some(mask);
         self.existing = Some(Existing { mask, count, may_be_all });
-        self.is_second_form = joined.is_some();
+        self.second_form = first.as_ref().map(|first| first.form);
         body(self, i)?;
-        self.is_second_form = false;
+        self.second_form = None;
         self.mask = None;
         self.existing = None;
-        if let Some(joined) = joined {
-            self.e.br(joined);
-            self.e.at_end(joined);
+        let mut done = self.e.i32(lanes as i32);
+        if let Some(first) = first {
+            let second_end = self.e.current_block();
+            self.e.br(first.joined);
+            self.e.at_end(first.joined);
+            if let Some(count) = first.done {
+                let either = self.e.phi(self.e.int(32));
+                self.e.add_incoming(either, count, first.end);
+                self.e.add_incoming(either, done, second_end);
+                done = either;
+            }
         }
-        let next = self.e.add(i, self.e.i32(lanes as i32));
+        let next = self.e.add(i, done);
         let latch = self.e.current_block();
         self.e.add_incoming(i, next, latch);
-        let more = self.e.icmp(Int::LLVMIntUGT, left, self.e.i32(lanes as i32));
+        let more = self.e.icmp(Int::LLVMIntUGT, left, done);
         self.e.cond_br(more, head, end);
         self.e.at_end(end);
         Ok(())
@@ -384,17 +403,21 @@ impl<'m> Lower<'_, 'm> {
 
     /// The first form of the code, for vectors with all their threads if `whole` holds. The second one is next; gives where
     /// both end.
-    fn first_form(&mut self, whole: V, i: V, body: &dyn Fn(&mut Self, V) -> Result<()>) -> Result<Bb> {
+    fn first_form(&mut self, whole: V, i: V, body: &dyn Fn(&mut Self, V) -> Result<()>) -> Result<FirstForm> {
         let [first, second, joined] = ["first", "second", "joined"].map(|name| self.e.new_block(name));
+        let cuts = Cuts::of(self.ir);
+        let of_two_groups = cuts.is_none();
         self.e.cond_br(whole, first, second);
         self.e.at_end(first);
-        self.speculation = Some(Speculation::new(second));
+        self.speculation = Some(Speculation::new(second, cuts));
         body(self, i)?;
         self.speculation = None;
+        let done = self.first_form_done.take();
         self.emitted = 0;
+        let end = self.e.current_block();
         self.e.br(joined);
         self.e.at_end(second);
-        Ok(joined)
+        Ok(FirstForm { joined, end, done, form: SecondForm { of_two_groups } })
     }
 
     fn param_layout(&self) -> Result<ParamLayout> {

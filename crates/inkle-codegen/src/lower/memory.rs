@@ -17,7 +17,17 @@ const MAX_INTERLEAVE: usize = 4;
 /// The same on GPUs, where whole vectors are several accesses and shuffles are free: matrices of three by three.
 const GPU_MAX_INTERLEAVE: usize = 9;
 /// Masks of narrower parts, bytes, are no masks of the hardware's.
-const NARROWEST_MASKED: u32 = 4;
+pub(super) const NARROWEST_MASKED: u32 = 4;
+
+/// How many equal parts elements have, if they are moved as whole vectors.
+pub(super) fn alike_parts(ty: Type) -> Option<u32> {
+    let layout = parts(ty);
+    let first = layout.first()?.0;
+    let alike = (2..=MAX_INTERLEAVE).contains(&layout.len())
+        && ty.size() == first.size() * layout.len() as u32
+        && layout.iter().all(|&(part, _)| part == first);
+    alike.then_some(layout.len() as u32)
+}
 
 /// Masks of the vectors of lanes' elements, of so many parts.
 pub(crate) struct MasksOfParts {
@@ -112,12 +122,8 @@ impl<'m> Lower<'_, 'm> {
 
     /// The form of addresses in which they are neighbours, if it makes an access quicker.
     pub fn other_form(&mut self, ty: Type, at: Val) -> Option<Neighbours> {
-        let layout = parts(ty);
-        let first = layout.first()?.0;
-        let alike = (2..=MAX_INTERLEAVE).contains(&layout.len())
-            && ty.size() == first.size() * layout.len() as u32
-            && layout.iter().all(|&(part, _)| part == first);
-        self.neighbours(at, ty.size(), alike.then_some(layout.len() as u32), first.size() >= NARROWEST_MASKED)
+        let first = parts(ty).first()?.0;
+        self.neighbours(at, ty.size(), alike_parts(ty), first.size() >= NARROWEST_MASKED)
     }
 
     fn load_at(&mut self, ty: Type, at: Val) -> Parts {

@@ -34,6 +34,7 @@ mod check;
 mod composite;
 mod control;
 mod convert;
+mod cut;
 mod division;
 mod effect;
 pub(crate) mod entry;
@@ -167,8 +168,10 @@ pub(crate) struct Lower<'c, 'm> {
     in_order: HashMap<V, memory_order::InMemoryOrder>,
     /// Making code that takes indices for such that count up.
     pub speculation: Option<speculation::Speculation>,
+    /// How many threads a vector of the first form does, if these may be fewer than there are lanes.
+    first_form_done: Option<V>,
     /// Making code for vectors in which some index does not count up.
-    pub is_second_form: bool,
+    pub second_form: Option<speculation::SecondForm>,
     /// Distances of lanes whose neighbours' is known only at run time, in bytes, and that distance.
     pub strides: HashMap<V, V>,
     /// The same of rows that have as many bytes, it seems.
@@ -279,7 +282,8 @@ impl<'c, 'm> Lower<'c, 'm> {
             written: None,
             masks_of_parts: Vec::new(),
             speculation: None,
-            is_second_form: false,
+            first_form_done: None,
+            second_form: None,
             strides: HashMap::new(),
             rows: HashMap::new(),
             math_slots: HashMap::new(),
@@ -506,15 +510,22 @@ impl<'c, 'm> Lower<'c, 'm> {
         for &op in &function.block(block).ops {
             let data = function.op(op);
             if data.kind.is_terminator() {
+                self.end_first_form(frame, block)?;
                 self.countings.truncate(known.0);
                 self.masks_of_parts.truncate(known.1);
                 self.forget_ranges(known.2);
                 return data.operands.iter().map(|&v| frame.get(v).cloned()).collect();
             }
+            if self.is_put_off(frame, &data.kind) {
+                continue;
+            }
             self.emitted += 1;
             self.speculate_up_to(&data.kind);
             self.set_line(data.span);
             self.op(frame, op)?;
+            if let &[value] = data.results.as_slice() {
+                self.note_index(frame, value)?;
+            }
         }
         Err(CodegenError::broken(format!("{block} has no terminator")))
     }

@@ -4,9 +4,11 @@
 //! order of their cells. Elements of several parts are then moved as whole vectors, if a look at the indices shows that
 //! they do. It costs a few instructions, and an access per lane takes dozens.
 
+use inkle_ir::{Function, OpData, OpKind, Type, Value};
 use smallvec::SmallVec;
 
 use super::Lower;
+use super::memory::alike_parts;
 use crate::emitter::{Bb, Int, V};
 use crate::value::{Parts, Val};
 
@@ -92,6 +94,14 @@ pub(crate) enum Unwrapped {
     Varying(V),
 }
 
+/// An index as it is before it is wrapped where it is negative.
+pub(super) fn before_wrap(function: &Function, index: Value) -> Value {
+    match function.defining_op(index) {
+        Some(OpData { kind: OpKind::Select, operands, .. }) => operands.last().copied().unwrap_or(index),
+        _ => index,
+    }
+}
+
 impl Lower<'_, '_> {
     /// Of addresses of elements of `size` bytes that look like others: when they are neighbours, and what they are then.
     /// `None` if they never are, or if elements are not moved as whole vectors and nothing is gained. `parts` is how many parts
@@ -111,23 +121,44 @@ impl Lower<'_, '_> {
             let at = Val::Linear { base: start, stride: size.into() };
             return Some(Neighbours::likely(apart, at));
         }
-        let parts = parts.filter(|_| scale == size && !self.rare)?;
-        let plain = match unwrapped {
-            Some(Unwrapped::Varying(plain)) => plain,
-            _ => index,
-        };
-        let sure = self.counts_surely(plain, unwrapped.is_some());
+        let (plain, wraps) = self.index_to_look_at(at, size, parts)?;
+        let parts = parts?;
+        let sure = self.counts_surely(plain, wraps);
         if let Some(first) = sure {
             let start = self.scalar_offset(base, first, self.e.i64(scale.into()));
             let at = Val::Linear { base: start, stride: size.into() };
             return Some(Neighbours { apart: None, at, is_of_all: false, is_likely: true, groups: None });
         }
-        let grouped = self.machine.masked_memory && masks && self.lanes <= MOST_GROUPED;
-        let counting = self.counting(plain, unwrapped.is_some(), grouped);
+        // Vectors of two groups are cut where that is possible.
+        let grouped = self.machine.masked_memory
+            && masks
+            && self.lanes <= MOST_GROUPED
+            && self.second_form.is_none_or(|form| form.of_two_groups);
+        let counting = self.counting(plain, wraps, grouped);
         let start = self.scalar_offset(base, counting.first, self.e.i64(scale.into()));
         let at = Val::Linear { base: start, stride: size.into() };
         let groups = grouped.then_some(Groups { counting, size, parts });
         Some(Neighbours { apart: Some(counting.apart), at, is_of_all: true, is_likely: false, groups })
+    }
+
+    /// The index, as it is before it is wrapped where it is negative, and whether it is, of addresses for which it is worth a look
+    /// whether it counts up; the arguments are those of [`Self::neighbours`].
+    fn index_to_look_at(&self, at: Val, size: u32, parts: Option<u32>) -> Option<(V, bool)> {
+        let Val::Indexed { index, scale, .. } = at else { return None };
+        let is_worth_it = parts.is_some() && scale == size && !self.rare && !self.machine.gpu;
+        match self.wrapped.get(&index).copied() {
+            _ if !is_worth_it => None,
+            Some(Unwrapped::Linear(..)) => None,
+            Some(Unwrapped::Varying(plain)) => Some((plain, true)),
+            None => Some((index, false)),
+        }
+    }
+
+    /// Looks now whether the index of addresses counts up, if the first form takes it for one that does.
+    pub fn look_whether_counting(&mut self, ty: Type, at: Val) {
+        if let Some((index, wraps)) = self.index_to_look_at(at, ty.size(), alike_parts(ty)) {
+            self.counts_surely(index, wraps);
+        }
     }
 
     /// Which lanes have an index that is as much more as they are farther on; if it counts from the end where it is negative,
@@ -151,7 +182,7 @@ impl Lower<'_, '_> {
     }
 
     /// The lanes whose index is as much more than `first` as they are from the first lane.
-    fn counting_from(&mut self, index: V, first: V, wraps: bool) -> V {
+    pub fn counting_from(&mut self, index: V, first: V, wraps: bool) -> V {
         let ty = self.e.type_of(index);
         let distance = self.e.sub(index, self.e.splat(first, self.lanes));
         let counts = self.e.icmp(Int::LLVMIntEQ, distance, self.ramp(self.e.scalar_type(ty), 1));
@@ -219,7 +250,7 @@ impl Lower<'_, '_> {
         };
         // Where all indices count up is the first form at work, so that here they seldom do: then as the first of two groups, of
         // which the other has no lanes.
-        let near_is_grouped = self.is_second_form && groups.is_some();
+        let near_is_grouped = self.second_form.is_some() && groups.is_some();
         if near_is_grouped {
             self.e.br(apart);
         } else {

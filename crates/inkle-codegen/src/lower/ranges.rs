@@ -19,7 +19,7 @@ use inkle_ir::{
 };
 use smallvec::SmallVec;
 
-use super::neighbours::Unwrapped;
+use super::neighbours::{Unwrapped, before_wrap};
 use super::sums::loaded_pointer;
 use super::{Frame, Lower};
 use crate::emitter::{Int, Ty, V};
@@ -421,11 +421,7 @@ fn updated_indices(function: &Function) -> Vec<Value> {
             let element = operands.first().and_then(|&reference| function.defining_op(reference));
             let Some(OpData { kind: OpKind::Elem, operands, .. }) = element else { continue };
             let Some(&index) = operands.last() else { continue };
-            let plain = match function.defining_op(index) {
-                Some(OpData { kind: OpKind::Select, operands, .. }) => operands.last().copied(),
-                _ => None,
-            };
-            let plain = plain.unwrap_or(index);
+            let plain = before_wrap(function, index);
             let is_everywhere =
                 matches!(function.value(plain).def, ValueDef::Result { op, .. } if body.contains(&op));
             if is_everywhere && !found.contains(&plain) {

@@ -9,6 +9,7 @@
 use inkle_ir::{Block, Function, Module, OpKind, Type, Value};
 
 use super::Lower;
+use super::cut::Cuts;
 use crate::emitter::{Bb, V};
 
 /// Fewer accesses at such indices do not pay for a second form.
@@ -22,15 +23,24 @@ pub(crate) struct Speculation {
     exit: Bb,
     /// Nothing was done yet that can be seen.
     may_exit: bool,
+    /// Where vectors may be cut.
+    pub cuts: Option<Cuts>,
     /// Indices that count up; whether none of them is negative was looked at, and the first lane's.
     counting: Vec<(V, bool, V)>,
     /// What was read for the lanes, where the first lane's lies and how many bytes that is.
     read: Vec<(V, V, u32)>,
 }
 
+/// The form for other vectors.
+#[derive(Clone, Copy)]
+pub(crate) struct SecondForm {
+    /// Vectors whose indices count up in two groups come here, too.
+    pub of_two_groups: bool,
+}
+
 impl Speculation {
-    pub fn new(exit: Bb) -> Speculation {
-        Speculation { exit, may_exit: true, counting: Vec::new(), read: Vec::new() }
+    pub fn new(exit: Bb, cuts: Option<Cuts>) -> Speculation {
+        Speculation { exit, may_exit: true, cuts, counting: Vec::new(), read: Vec::new() }
     }
 }
 
@@ -77,12 +87,17 @@ impl Lower<'_, '_> {
             return None;
         }
         let exit = speculation.exit;
-        let counting = self.counting(index, wraps, false);
-        let on = self.e.new_block("counting");
-        self.e.cond_br(counting.apart, exit, on);
-        self.e.at_end(on);
-        self.speculation.as_mut()?.counting.push((index, wraps, counting.first));
-        Some(counting.first)
+        let first = if let Some(first) = self.cut_where_apart(index, wraps, exit) {
+            first
+        } else {
+            let counting = self.counting(index, wraps, false);
+            let on = self.e.new_block("counting");
+            self.e.cond_br(counting.apart, exit, on);
+            self.e.at_end(on);
+            counting.first
+        };
+        self.speculation.as_mut()?.counting.push((index, wraps, first));
+        Some(first)
     }
 }
 
